@@ -1,0 +1,198 @@
+"""`Batch`: many matches stepped together, in place."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Self
+
+import numpy as np
+
+from pitchenv.actions import ACTIONS, IllegalAction, action_name
+from pitchenv.checks import check_keys
+from pitchenv.compiling import announce_compiling
+from pitchenv.engine import table
+from pitchenv.engine.state import MATCH, VIEW
+from pitchenv.game import Game
+from pitchenv.observation import Layout, layout
+from pitchenv.rules import Rules, load_rules
+
+EPISODES: Final = ("deal", "match")
+REWARDS: Final = ("margin", "score", "win")
+START_SCORES: Final = ("zero", "spread")
+
+
+def batch_options(
+    episode: str = "deal",
+    reward: str = "margin",
+    max_deals: int = 100,
+    start_scores: str = "zero",
+    restart: bool = True,
+    skip_forced: bool = False,
+) -> np.ndarray:
+    """The checked options of a batch as an array of one `table.OPTIONS` record. Raises ValueError with one line."""
+    check_keys([episode], EPISODES, ValueError, "episode")
+    check_keys([reward], REWARDS, ValueError, "reward")
+    check_keys([start_scores], START_SCORES, ValueError, "start_scores")
+    if reward == "win" and episode == "deal":
+        raise ValueError('reward = "win": pays at the end of a match; allowed with episode = "deal": margin, score')
+    if type(max_deals) is not int or not 1 <= max_deals < 2**31:
+        raise ValueError(f"max_deals = {max_deals!r}: allowed: a whole number from 1")
+    options = np.zeros(1, table.OPTIONS)
+    options[0] = (EPISODES.index(episode), REWARDS.index(reward), max_deals, start_scores == "spread", restart, skip_forced)
+    return options
+
+
+class Batch:
+    """N matches, stepped together and in place; the rules of all may differ.
+
+    Buffers, rewritten by every `step` (copy what is to be kept):
+
+    - `observation` (N, F) float32 and `mask` (N, 70) bool of the seat to act, `seat` (N,) int8. Where an episode has ended and does not
+      restart: zeros, no legal action, seat −1.
+    - `reward` (N, slots) float32 by seat number (not relative), `terminated`, `truncated` (N,) bool: of the last step. With `restart`
+      (the default) a finished episode begins anew within the same step: its reward stands beside the first observation of the next.
+    - `state` (N, S) float32: the full state seen from the seat to act, observation first; computed when asked for.
+
+    `rules` is one game (a `Rules` or a name) or a list, given out in turn: match i has `rules[i % len(rules)]`. `episode`: one "deal" or a
+    whole "match", cut off after `max_deals`. `reward`: "margin", "score" or "win". `start_scores`: "zero", or "spread" over what matches
+    reach. `skip_forced`: single legal actions are taken at once, so that every decision has a choice. Match i of a seed is the same in a
+    batch of any size. Raises ValueError with one line for options that are not allowed.
+    """
+
+    def __init__(
+        self,
+        rules: Rules | str | Sequence[Rules | str],
+        size: int,
+        seed: int = 0,
+        *,
+        slots: int | None = None,
+        **options: Any,
+    ) -> None:
+        games = [rules] if isinstance(rules, Rules | str) else list(rules)
+        if type(size) is not int or size < 1 or not games:
+            raise ValueError(f"size = {size!r} of {len(games)} games: allowed: a whole number from 1, and at least one game")
+        kinds = [load_rules(game) for game in games]
+        self._allocate([kinds[i % len(kinds)] for i in range(size)], slots, options)
+        self.reset(seed=seed)
+
+    def _allocate(self, rules: list[Rules], slots: int | None, options: dict[str, Any]) -> None:
+        announce_compiling()
+        self._options = batch_options(**options)
+        self.rules: list[Rules] = rules  # by match
+        self.size = size = len(rules)
+        most = max(r.players for r in set(rules))
+        if slots is not None and slots < most:
+            raise ValueError(f"slots = {slots}: allowed: at least {most}, the players of the largest game")
+        self.layout: Layout = layout(slots or most)
+        self.matches = np.zeros(size, MATCH)
+        packed = {r: r.packed[0] for r in set(rules)}
+        self.matches["public"]["rules"] = packed[rules[0]] if len(packed) == 1 else np.array([packed[r] for r in rules])
+        self.observation = np.zeros((size, self.layout.size), np.float32)
+        self.mask = np.zeros((size, ACTIONS), np.bool_)
+        self.seat = np.full(size, -1, np.int8)
+        self.reward = np.zeros((size, self.layout.slots), np.float32)
+        self.terminated = np.zeros(size, np.bool_)
+        self.truncated = np.zeros(size, np.bool_)
+        self._legal = np.zeros((size, 2), np.int64)
+        self._scratch = np.zeros(1, VIEW)
+        self._state: np.ndarray | None = None
+        self._state_is_current = False
+        self._random_calls = 0
+
+    @classmethod
+    def from_games(cls, games: Iterable[Game], *, slots: int | None = None, restart: bool = False, **options: Any) -> Self:
+        """Chosen matches (copies), for duplicate play and search. They do not restart unless asked to."""
+        games = list(games)
+        if not games:
+            raise ValueError("games: none given; allowed: at least one")
+        batch = cls.__new__(cls)
+        batch._allocate([game.rules for game in games], slots, {**options, "restart": restart})
+        batch.matches[:] = np.concatenate([game._match for game in games])
+        batch._encode()
+        return batch
+
+    @classmethod
+    def from_matches(cls, rules: list[Rules], matches: np.ndarray, *, slots: int | None = None, restart: bool = False, **options: Any) -> Self:
+        """The same from an array of `MATCH` records and the rules of each."""
+        batch = cls.__new__(cls)
+        batch._allocate(rules, slots, {**options, "restart": restart})
+        batch.matches[:] = matches
+        batch._encode()
+        return batch
+
+    def __len__(self) -> int:
+        return self.size
+
+    def reset(self, where: np.ndarray | None = None, seed: int | None = None) -> None:
+        """Begin new episodes: in every match from a seed, or where `where` (N,) bool says from the matches' own random states."""
+        if seed is not None:
+            table.seed_all(self.matches, np.uint64(int(seed) % 2**64), self._options)
+            self._random_calls = 0
+        else:
+            chosen = np.ones(self.size, np.bool_) if where is None else np.asarray(where, np.bool_)
+            if chosen.shape != (self.size,):
+                raise ValueError(f"where of shape {chosen.shape}: allowed: ({self.size},)")
+            table.restart_where(self.matches, chosen, self._options)
+        self._encode()
+
+    def _encode(self) -> None:
+        self._state_is_current = False
+        table.encode_all(
+            self.matches, self._scratch, self.layout.at, self.layout.slots, self.observation, self.mask, self._legal, self.seat
+        )
+
+    def step(self, actions: np.ndarray) -> None:
+        """Take one action a match, integers (N,). An illegal one raises IllegalAction before any match is changed.
+
+        The action of a match whose episode has ended is not looked at.
+        """
+        actions = np.asarray(actions)
+        if actions.shape != (self.size,) or actions.dtype.kind not in "iu":
+            raise IllegalAction(f"actions of shape {actions.shape} and dtype {actions.dtype}: allowed: integers ({self.size},)")
+        at = table.first_illegal(actions, self._legal, self.seat)
+        if at >= 0:
+            raise self._refusal(at, actions[at])
+        self._state_is_current = False
+        table.step_all(
+            self.matches, actions, self._options, self._scratch, self.layout.at, self.layout.slots, self.observation,
+            self.mask, self._legal, self.seat, self.reward, self.terminated, self.truncated,
+        )  # fmt: skip
+
+    def _refusal(self, at: int, action: int) -> IllegalAction:
+        name = repr(action_name(action)) if 0 <= action < ACTIONS else str(action)
+        allowed = ", ".join(action_name(a) for a in self.game(at).legal_actions())
+        return IllegalAction(f"actions[{at}] = {name}: not legal for seat {self.seat[at]}; allowed: {allowed}; no match is changed")
+
+    @property
+    def state(self) -> np.ndarray:
+        """The full state (N, S) seen from the seat to act: observation, then hands and cards put away by slot, and the stock."""
+        if self._state is None:
+            self._state = np.zeros((self.size, self.layout.state_size), np.float32)
+        if not self._state_is_current:
+            table.hidden_all(self.matches, self.layout.slots, self.observation, self._state)
+            self._state_is_current = True
+        return self._state
+
+    def views(self) -> np.ndarray:
+        """What the seat to act may know, a new array of `VIEW` (N,); empty records where an episode has ended."""
+        views = np.zeros(self.size, VIEW)
+        table.views_all(self.matches, views)
+        return views
+
+    def game(self, i: int) -> Game:
+        """A copy of match i."""
+        return Game.from_record(self.rules[i], self.matches[i])
+
+    def copy(self) -> Self:
+        """An independent copy: every match, buffers too."""
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update({k: v.copy() if isinstance(v, np.ndarray) else v for k, v in self.__dict__.items()})
+        return twin
+
+    def play_random(self, decisions: int) -> int:
+        """That many uniformly random legal actions in every match, inside the engine; returns how many episodes ended.
+
+        Observations are not made on the way, only at the end; rewards are not kept.
+        """
+        self._random_calls += 1
+        ended = table.play_random(self.matches, decisions, self._random_calls, self._options)
+        self._encode()
+        return ended

@@ -1,0 +1,48 @@
+"""The games of the rulebook's table, and house rules from a file."""
+
+import tomllib
+from pathlib import Path
+from typing import Any, Final
+
+from pitchenv.checks import check_keys
+
+# Auction Pitch (Setback) is the default of every field of `Rules`; each game says what it has otherwise.
+_OKLAHOMA: Final[dict[str, Any]] = dict(
+    jokers=2, off_jack=True, trump="declared", auction="rounds", min_bid=2, dealer_must_bid=[2], dealer_steals="never",
+    low_to="holder", trump_three=True, target=21, win="any",
+)  # fmt: skip
+
+GAMES: Final[dict[str, dict[str, Any]]] = {
+    "oklahoma-4": dict(_OKLAHOMA, players=4, sides=2, hand_size=9, redraw=3),
+    "oklahoma-6": dict(_OKLAHOMA, players=6, sides=3, hand_size=8, widow=6),
+    **{f"auction-{n}": dict(players=n, sides=n) for n in range(2, 8)},
+    "auction-4-partners": dict(players=4, sides=2),
+    "smear": dict(
+        players=4, sides=2, lowest_rank=7, widow=3, keep_trump=True, discards_count=True, min_bid=2, dealer_must_bid=[],
+        dealer_steals="never", high_low="pack", low_to="holder", joker_pips=1, target=15, win="any",
+    ),
+    "setback": dict(
+        players=4, sides=2, min_bid=2, dealer_must_bid=[], dealer_steals="max_only", thrown_in="next_dealer", target=11, win="highest",
+    ),
+}  # fmt: skip
+
+
+def games() -> list[str]:
+    """The names of the games that ship."""
+    return list(GAMES)
+
+
+def read_house_rules(path: Path) -> dict[str, Any]:
+    """The fields of a TOML file of house rules, on top of its `base` game."""
+    from pitchenv.rules import RulesError
+
+    try:
+        with open(path, "rb") as file:
+            fields = tomllib.load(file)
+    except OSError as fault:
+        raise RulesError(f"rules file {str(path)!r}: cannot be read: {fault.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+        raise RulesError(f"rules file {str(path)!r}: not TOML: {fault}") from None
+    base = fields.pop("base", "auction-4-partners")
+    check_keys([base], GAMES, RulesError, "base")
+    return {**GAMES[base], **fields}

@@ -1,0 +1,179 @@
+"""`Rules`: every way the family's games differ, as one checked, frozen value. A game is a value of `Rules`.
+
+The fields and what they mean are those of the rulebook; `pitchenv.games` has the games of its table.
+"""
+
+import dataclasses
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self, get_args, get_origin
+
+import numpy as np
+from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+from pitchenv.cards import ACE, SUITS
+from pitchenv.checks import check_keys, one_line
+from pitchenv.engine.state import RULES
+
+
+class RulesError(ValueError):
+    """Rules that make no sense; the message is one line with the field, the value and what is allowed."""
+
+
+def _bids(value: Any) -> Any:
+    """A list from TOML or JSON as a sorted tuple without repeats; anything else is left for the type check to refuse."""
+    if isinstance(value, list | tuple) and all(type(b) is int for b in value):
+        return tuple(sorted(set(value)))
+    return value
+
+
+Bid = Annotated[int, Field(ge=1, le=10)]
+Bids = Annotated[tuple[Bid, ...], BeforeValidator(_bids)]
+
+
+@one_line(RulesError)
+@dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid", strict=True))
+class Rules:
+    """The rules of a game; the defaults are `auction-4-partners`.
+
+    Raises RulesError (a ValueError) with one line that names the field, the value and what is allowed.
+    """
+
+    players: Annotated[int, Field(ge=2, le=8)] = 4
+    sides: Annotated[int, Field(ge=2, le=8)] = 2  # seat s plays for side s % sides
+    lowest_rank: Annotated[int, Field(ge=2, le=13)] = 2
+    jokers: Annotated[int, Field(ge=0, le=2)] = 0
+    off_jack: bool = False
+    hand_size: Annotated[int, Field(ge=1, le=27)] = 6
+    widow: Annotated[int, Field(ge=0, le=52)] = 0
+    redraw: Annotated[int, Field(ge=0, le=27)] = 0
+    tricks: Annotated[int, Field(ge=1, le=13)] = 6
+    trump: Literal["declared", "pitched"] = "pitched"
+    keep_trump: bool = False
+    discards_count: bool = False
+    auction: Literal["once", "rounds"] = "once"
+    min_bid: Bid = 1
+    dealer_must_bid: Bids = (2, 3, 4)
+    dealer_steals: Literal["never", "below_max", "max_only", "any"] = "below_max"
+    thrown_in: Literal["same_dealer", "next_dealer"] = "same_dealer"
+    first_lead: Literal["any", "trump"] = "any"
+    follow: Literal["suit_or_trump", "suit", "suit_may_trump"] = "suit_may_trump"
+    high_low: Literal["in_play", "pack"] = "in_play"
+    low_to: Literal["holder", "winner"] = "winner"
+    trump_three: bool = False
+    game: Literal["pips", "trump_ten"] = "pips"
+    joker_pips: Annotated[int, Field(ge=0, le=10)] = 0
+    target: Annotated[int, Field(ge=1, le=1000)] = 7
+    win: Literal["any", "highest", "pitcher", "made_bid"] = "pitcher"
+    overshoot: Literal["counts", "capped"] = "counts"
+
+    def __post_init__(self) -> None:
+        for message in self._senseless():
+            raise RulesError(message)
+
+    def _senseless(self) -> Any:
+        """The rulebook's list of senseless combinations, one message each."""
+        if self.players % self.sides:
+            allowed = ", ".join(str(s) for s in range(2, self.players + 1) if self.players % s == 0)
+            yield f"sides = {self.sides}: must divide players = {self.players}; allowed: {allowed}"
+        if self.stock_size < self.widow:
+            yield (
+                f"hand_size = {self.hand_size}: {self.players} hands and a widow of {self.widow} need more than the "
+                f"{self.pack_size} cards of the pack; allowed: at most {max(0, self.pack_size - self.widow) // self.players}"
+            )
+        if self.hand_size < self.tricks:
+            yield f"hand_size = {self.hand_size}: fewer cards than tricks; allowed: at least tricks = {self.tricks}"
+        if self.min_bid > self.max_bid:
+            yield f"min_bid = {self.min_bid}: over the maximum bid; allowed: 1 … {self.max_bid}"
+        for bid in self.dealer_must_bid:
+            if not self.min_bid <= bid <= self.max_bid:
+                yield f"dealer_must_bid = {list(self.dealer_must_bid)}: {bid} cannot be bid; allowed: {self.min_bid} … {self.max_bid}"
+        if self.auction == "rounds" and self.dealer_steals != "never":
+            yield f'dealer_steals = "{self.dealer_steals}": needs auction = "once"; allowed with "rounds": "never"'
+        if self.trump == "pitched":
+            yield from self._senseless_pitched()
+        if self.hand_size - self.redraw < self.tricks and self.players * self.redraw > self.stock_size - self.widow:
+            yield (
+                f"redraw = {self.redraw}: a seat could run short, {self.players} seats may draw {self.players * self.redraw} of "
+                f"{self.stock_size - self.widow} cards; allowed: at most "
+                f"{max(self.hand_size - self.tricks, (self.stock_size - self.widow) // self.players)}"
+            )
+
+    def _senseless_pitched(self) -> Any:
+        if self.redraw:
+            yield f'redraw = {self.redraw}: trump = "pitched" is not known in time; allowed: 0'
+        if self.hand_size != self.tricks:
+            yield f'hand_size = {self.hand_size}: with trump = "pitched" it must equal tricks; allowed: {self.tricks}'
+        if self.tricks <= self.jokers:
+            yield f'tricks = {self.tricks}: with trump = "pitched" there must be more than jokers = {self.jokers}; allowed: at least {self.jokers + 1}'
+        if self.keep_trump and (self.jokers or self.off_jack):
+            yield 'keep_trump = true: with trump = "pitched" only without jokers and off_jack; allowed: false'
+
+    @property
+    def max_bid(self) -> int:
+        """The number of points in the game: High, Low, Jack, Game, and those of off-jack, jokers and three."""
+        return 4 + self.off_jack + self.jokers + 3 * self.trump_three
+
+    @property
+    def pack_size(self) -> int:
+        """Cards in use."""
+        return SUITS * (ACE + 1 - self.lowest_rank) + self.jokers
+
+    @property
+    def stock_size(self) -> int:
+        """Cards left after the deal (the widow among them)."""
+        return self.pack_size - self.players * self.hand_size
+
+    def side(self, seat: int) -> int:
+        """The side a seat plays for."""
+        return seat % self.sides
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values, ready for JSON or TOML."""
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in dataclasses.asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Self:
+        """The rules of `to_dict`; fields left out have their defaults."""
+        check_keys(fields, FIELDS, RulesError, "rule field")
+        return cls(**fields)
+
+    @cached_property
+    def packed(self) -> np.ndarray:
+        """The rules as the kernels read them: an array of one `RULES` record, not to be written to."""
+        record = np.zeros(1, RULES)
+        for name in FIELDS:
+            value = getattr(self, name)
+            if name in CHOICES:
+                value = CHOICES[name].index(value)
+            elif name == "dealer_must_bid":
+                value = sum(1 << bid for bid in value)
+            record[name] = value
+        record["max_bid"] = self.max_bid
+        record.flags.writeable = False
+        return record
+
+
+FIELDS: Final = tuple(field.name for field in dataclasses.fields(Rules))
+CHOICES: Final[dict[str, tuple[str, ...]]] = {
+    field.name: get_args(field.type) for field in dataclasses.fields(Rules) if get_origin(field.type) is Literal
+}
+
+
+def load_rules(game: "str | Path | Rules", **changes: Any) -> Rules:
+    """A game by name, or house rules from a TOML file, with changes.
+
+    A file (a name ending in `.toml`) holds fields at its top level and, if it likes, `base = "smear"`: the game it changes.
+    Raises RulesError for an unknown game or field, a value of the wrong type or out of range, or a senseless combination.
+    """
+    from pitchenv.games import GAMES, read_house_rules
+
+    if isinstance(game, Rules):
+        fields = game.to_dict()
+    elif isinstance(game, Path) or str(game).endswith(".toml"):
+        fields = read_house_rules(Path(game))
+    else:
+        check_keys([game], GAMES, RulesError, "game")
+        fields = dict(GAMES[game])
+    return Rules.from_dict({**fields, **changes})
