@@ -93,6 +93,7 @@ class Batch:
         self.truncated = np.zeros(size, np.bool_)
         self._legal = np.zeros((size, 2), np.int64)
         self._scratch = np.zeros(1, VIEW)
+        self._unpaid = np.zeros(8, np.float32)  # rewards that nobody gets
         self._state: np.ndarray | None = None
         self._state_is_current = False
         self._random_calls = 0
@@ -124,19 +125,19 @@ class Batch:
     def reset(self, where: np.ndarray | None = None, seed: int | None = None) -> None:
         """Begin new episodes: in every match from a seed, or where `where` (N,) bool says from the matches' own random states."""
         if seed is not None:
-            table.seed_all(self.matches, np.uint64(int(seed) % 2**64), self._options)
+            table.seed_all(self.matches, np.uint64(int(seed) % 2**64), self._options, self._unpaid)
             self._random_calls = 0
         else:
             chosen = np.ones(self.size, np.bool_) if where is None else np.asarray(where, np.bool_)
             if chosen.shape != (self.size,):
                 raise ValueError(f"where of shape {chosen.shape}: allowed: ({self.size},)")
-            table.restart_where(self.matches, chosen, self._options)
+            table.restart_where(self.matches, chosen, self._options, self._unpaid)
         self._encode()
 
     def _encode(self) -> None:
         self._state_is_current = False
         table.encode_all(
-            self.matches, self._scratch, self.layout.at, self.layout.slots, self.observation, self.mask, self._legal, self.seat
+            self.matches, self._scratch, self.layout.at, self.observation, self.mask, self._legal, self.seat
         )
 
     def step(self, actions: np.ndarray) -> None:
@@ -152,7 +153,7 @@ class Batch:
             raise self._refusal(at, actions[at])
         self._state_is_current = False
         table.step_all(
-            self.matches, actions, self._options, self._scratch, self.layout.at, self.layout.slots, self.observation,
+            self.matches, actions, self._options, self._scratch, self.layout.at, self.observation,
             self.mask, self._legal, self.seat, self.reward, self.terminated, self.truncated,
         )  # fmt: skip
 
@@ -193,6 +194,6 @@ class Batch:
         Observations are not made on the way, only at the end; rewards are not kept.
         """
         self._random_calls += 1
-        ended = table.play_random(self.matches, decisions, self._random_calls, self._options)
+        ended = table.play_random(self.matches, decisions, self._random_calls, self._options, self._unpaid)
         self._encode()
         return ended

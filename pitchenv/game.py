@@ -253,7 +253,7 @@ class Game:
         """The observation of a seat, float32 (F,); `slots` seat slots (default: the players)."""
         legend = layout(slots or self.rules.players)
         out = np.empty(legend.size, np.float32)
-        single.write_observation(self._view(seat), legend.at, legend.slots, out)
+        single.write_observation(self._view(seat), legend.at, out)
         return out
 
     def state(self, seat: int = 0, slots: int | None = None) -> np.ndarray:

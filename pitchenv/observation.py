@@ -10,8 +10,9 @@ from typing import Final
 
 import numpy as np
 
-from pitchenv.cards import CARD_NAMES, SUIT_LETTERS, SUIT_NAMES
+from pitchenv.cards import CARD_NAMES, RANK_LETTERS, SUIT_LETTERS, SUIT_NAMES
 from pitchenv.engine import encode as code
+from pitchenv.engine import table
 from pitchenv.engine.state import PHASES
 
 LAYOUT_VERSION: Final = 1  # changes when learning results could
@@ -26,6 +27,9 @@ RULE_COLUMNS: Final = (
     "overshoot capped",
 )  # fmt: skip
 POINT_CARDS: Final = ("ace", "lowest", "jack", "off-jack", "high joker", "low joker", "three", "ten")
+
+
+TRICK_COLUMNS: Final = (*SUIT_NAMES, *RANK_LETTERS, "HJ", "LJ")
 
 
 @dataclass(frozen=True)
@@ -58,14 +62,12 @@ def _pieces(slots: int) -> tuple[Piece, ...]:
 
     levels = tuple(str(b) for b in range(1, 11))
     return (
-        by_seat("present", "this slot has a player"),
-        by_seat("partner", "plays for the same side as the seat that looks (slot 0 too)"),
         by_seat("to_act", "whose turn it is"),
         Piece("phase", "which phase the deal is in; all zero when it has ended", PHASES[:-1]),
         Piece("hand", "own hand", CARD_NAMES),
         Piece("put_away", "own cards put away in redraw and discard", CARD_NAMES),
         by_seat("played", "cards played, those on the table too", CARD_NAMES),
-        by_seat("trick", "the card on the table", CARD_NAMES),
+        by_seat("trick", "the card on the table: its printed suit and its rank, or which joker", TRICK_COLUMNS),
         by_seat("leader", "who led the trick on the table (play goes clockwise from there)"),
         by_seat("winning", "who is winning the trick on the table"),
         Piece("tricks_done", "tricks completed: that many ones", tuple(str(n) for n in range(1, 14))),
@@ -85,6 +87,8 @@ def _pieces(slots: int) -> tuple[Piece, ...]:
         by_side("low_so_far", "has Low if no lower trump appears"),
         by_side("points_needed", "needs at most so many points to reach the target", tuple(str(n) for n in range(code.NEEDED_COLUMNS))),
         by_side("score_needed", "points still needed, as a part of the target", unit=1.0),
+        by_seat("present", "this slot has a player"),
+        by_seat("partner", "plays for the same side as the seat that looks (slot 0 too)"),
         Piece("rules", "the rules", RULE_COLUMNS),
     )
 
@@ -172,3 +176,11 @@ def layout(slots: int) -> Layout:
     if not 2 <= slots <= 8:
         raise ValueError(f"slots = {slots}: allowed: 2 … 8")
     return Layout(slots)
+
+
+def observe(views: np.ndarray, slots: int) -> np.ndarray:
+    """The observations float32 (N, F) of an array of `VIEW` (N,), in the layout for `slots` seats."""
+    legend = layout(slots)
+    observation = np.empty((len(views), legend.size), np.float32)
+    table.observe_all(views, legend.at, observation)
+    return observation

@@ -2,6 +2,7 @@
 
 from pitchenv.engine.bits import count
 from pitchenv.engine.kernel import kernel
+from pitchenv.engine.seats import next_seat
 from pitchenv.engine.state import NOBODY
 
 ROUNDS = 1  # `auction`
@@ -45,7 +46,7 @@ def call(m, bid):
     others_passed = count(p.passed) == r.players - 1 and p.bid > 0
     if r.auction == ROUNDS and (others_passed or count(p.passed) == r.players):
         return True
-    p.turn = (p.turn + 1) % r.players
+    p.turn = next_seat(p.turn, r.players)
     while p.passed >> p.turn & 1:
-        p.turn = (p.turn + 1) % r.players
+        p.turn = next_seat(p.turn, r.players)
     return False

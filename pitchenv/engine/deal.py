@@ -1,12 +1,11 @@
 """A match begins; cards are shuffled and dealt. Deal number d of a match depends on the match's seed and on d alone, so that
 what the players did never changes what they are dealt."""
 
-import numpy as np
-
 from pitchenv.cards import ACE, HIGH_JOKER, SUITS
 from pitchenv.engine.bits import GOLDEN, below, mix, stream
 from pitchenv.engine.kernel import kernel
-from pitchenv.engine.state import AUCTION, CARDS, NOBODY, NOTHING_YET, SEATS
+from pitchenv.engine.seats import next_seat
+from pitchenv.engine.state import AUCTION, NOBODY, NOTHING_YET, SEATS
 
 # Random streams of a match beside those of its deals, which are numbered from 0.
 FIRST_DEALER, START_SCORES, NEXT_SEED, PLAYER = -2, -3, -4, -5
@@ -41,7 +40,7 @@ def shuffle_and_deal(m):
     p = m.public
     r = p.rules
     h = m.hidden
-    pack = np.empty(CARDS, np.int8)
+    pack = h.stock  # shuffled in place; the stock then moves to its top
     size = 0
     for suit in range(SUITS):
         for rank in range(r.lowest_rank, ACE + 1):
@@ -66,7 +65,7 @@ def shuffle_and_deal(m):
         h.first_hands[seat] = hand
     p.stock_size = size - at
     for i in range(size - at):
-        h.stock[i] = pack[at + i]
+        pack[i] = pack[at + i]
     open_deal(m)
 
 
@@ -88,7 +87,7 @@ def open_deal(m):
         p.played[seat] = 0
         p.taken[seat] = 0
     p.phase = AUCTION
-    p.turn = (p.dealer + 1) % r.players
+    p.turn = next_seat(p.dealer, r.players)
     p.pitcher = NOBODY
     p.bid = 0
     p.trump = NOBODY

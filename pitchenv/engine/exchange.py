@@ -3,6 +3,7 @@
 from pitchenv.cards import CARDS, SUITS
 from pitchenv.engine.bits import count
 from pitchenv.engine.kernel import kernel
+from pitchenv.engine.seats import seat_at, slot_of
 from pitchenv.engine.state import NOBODY
 from pitchenv.engine.suits import suit_cards
 
@@ -72,8 +73,8 @@ def next_to_discard(m, seat):
     """The next seat, from `seat` up to the last one before the pitcher, with more than `tricks` cards; NOBODY when there is none."""
     p = m.public
     players = p.rules.players
-    for i in range((seat - p.pitcher + players) % players, players):
-        s = (p.pitcher + i) % players
+    for i in range(slot_of(seat, p.pitcher, players), players):
+        s = seat_at(i, p.pitcher, players)
         if p.held[s] > p.rules.tricks:
             return s
     return NOBODY

@@ -2,8 +2,8 @@
 
 Numba's own cache looks only at the file of the function itself, so a caller would be loaded with yesterday's callee after an
 edit elsewhere. Here the cache folder's name is a fingerprint of every source that a kernel may depend on: all of
-`pitchenv/engine/`, the number tables `cards.py` and `actions.py`, and the kernel's own file. Another edit, another folder.
-The rule that makes this sound (a test holds it): a kernel calls kernels and uses constants of those files only.
+`pitchenv/engine/`, the number tables `cards.py` and `actions.py`, and the kernel's own file with those beside it. Another edit,
+another folder. The rule that makes this sound (a test holds it): a kernel calls kernels and uses constants of those files only.
 """
 
 import hashlib
@@ -29,7 +29,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 def fingerprint(source: str) -> str:
     """A digest of the sources that kernels in the file `source` may depend on, and of the compiler's version."""
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    for path in (*SHARED_SOURCES, Path(source)):
+    own = Path(source)
+    beside = [] if own.parent in (ENGINE, ENGINE.parent) else sorted(own.parent.glob("*.py"))
+    for path in (*SHARED_SOURCES, own, *beside):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -67,10 +69,14 @@ def cache_folder(source: str) -> Path:
 
 
 def kernel(function: F) -> F:
-    """Compile `function` at its first call, or load it from the cache."""
+    """Compile `function` at its first call, or load it from the cache.
+
+    Kernels allocate nothing (an attempt is refused when they compile): scratch space is handed to them. So Numba's reference counting is
+    off, which otherwise costs an atomic operation for every array and slice passed on, in all about half of a step.
+    """
     before, config.CACHE_DIR = config.CACHE_DIR, str(cache_folder(function.__code__.co_filename))
     try:
-        return numba.njit(cache=True, error_model="numpy")(function)
+        return numba.njit(cache=True, error_model="numpy", _nrt=False)(function)
     finally:
         config.CACHE_DIR = before
 

@@ -7,6 +7,7 @@ from pitchenv.engine.deal import NEXT_SEED, begin_match, shuffle_and_deal
 from pitchenv.engine.exchange import PITCHED, draw, legal_put_away, next_to_discard, put_away
 from pitchenv.engine.kernel import kernel
 from pitchenv.engine.points import score_deal
+from pitchenv.engine.seats import next_seat
 from pitchenv.engine.state import AUCTION, DISCARD, ENDED, NOBODY, PLAY, REDRAW, SEATS, THROWN_IN, TRUMP
 from pitchenv.engine.tricks import legal_cards, play
 
@@ -106,7 +107,7 @@ def redraw(m, action):
         put_away(m, p.turn, action)
         return
     draw(m, p.turn, p.redrawn[p.turn])
-    p.turn = (p.turn + 1) % p.rules.players
+    p.turn = next_seat(p.turn, p.rules.players)
     if p.turn == p.pitcher:
         go_on_discarding(m, p.pitcher)
 
@@ -141,7 +142,7 @@ def redeal(m):
     p = m.public
     r = p.rules
     if p.scored != THROWN_IN or r.thrown_in != SAME_DEALER:
-        p.dealer = (p.dealer + 1) % r.players
+        p.dealer = next_seat(p.dealer, r.players)
     shuffle_and_deal(m)
 
 

@@ -3,6 +3,7 @@
 from pitchenv.cards import mask_of, number
 from pitchenv.engine.bits import count, highest, lowest
 from pitchenv.engine.kernel import kernel
+from pitchenv.engine.seats import side_of
 from pitchenv.engine.state import NOBODY, POINTS
 from pitchenv.engine.suits import suit_cards
 from pitchenv.engine.tricks import JOKERS
@@ -35,7 +36,7 @@ def game_pips(m, side):
     p = m.public
     r = p.rules
     total = pips(p.taken[side], r.joker_pips)
-    if r.discards_count and side == p.pitcher % r.sides:
+    if r.discards_count and side == side_of(p.pitcher, r.sides):
         total += pips(m.hidden.put_away[p.pitcher], r.joker_pips)
     return total
 
@@ -55,7 +56,7 @@ def holder(m, card):
     p = m.public
     for seat in range(p.rules.players):
         if p.played[seat] >> card & 1:
-            return seat % p.rules.sides
+            return side_of(seat, p.rules.sides)
     return NOBODY
 
 
@@ -145,7 +146,7 @@ def score_deal(m):
     p = m.public
     r = p.rules
     award_points(m)
-    pitchers = p.pitcher % r.sides
+    pitchers = side_of(p.pitcher, r.sides)
     made = p.points[pitchers] >= p.bid
     for side in range(r.sides):
         change = p.points[side]

@@ -1,7 +1,7 @@
 """The kernels as Python calls them for one match: an array of records and an index (a record alone costs five times more to
 hand over)."""
 
-from pitchenv.actions import PASS
+from pitchenv.actions import ACTIONS, PASS
 from pitchenv.engine.bits import lowest
 from pitchenv.engine.deal import begin_match, open_deal, shuffle_and_deal
 from pitchenv.engine.encode import encode, encode_hidden
@@ -65,12 +65,10 @@ def write_mask(matches, i, seat, out):
     if m.public.phase == ENDED or m.public.turn != seat:
         return
     cards, calls = legal(m)
-    while cards:
-        out[lowest(cards)] = 1
-        cards &= cards - 1
-    while calls:
-        out[PASS + lowest(calls)] = 1
-        calls &= calls - 1
+    for k in range(PASS):
+        out[k] = cards >> k & 1
+    for k in range(PASS, ACTIONS):
+        out[k] = calls >> (k - PASS) & 1
 
 
 @kernel
@@ -80,9 +78,9 @@ def write_view(matches, i, seat, views):
 
 
 @kernel
-def write_observation(views, at, slots, out):
+def write_observation(views, at, out):
     """Write the observation of `views[0]` to `out`."""
-    encode(views[0], at, slots, out)
+    encode(views[0], at, out)
 
 
 @kernel

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from pitchenv.actions import PASS
+from pitchenv.actions import ACTIONS, PASS
 from pitchenv.engine.bits import GOLDEN, below, count, lowest, mix, nth, stream
 from pitchenv.engine.deal import PLAYER
-from pitchenv.engine.encode import encode, encode_hidden
+from pitchenv.engine.encode import encode, encode_changing, encode_fixed, encode_hidden
 from pitchenv.engine.kernel import kernel
 from pitchenv.engine.match import allows, apply, legal, new_match, next_match, redeal
+from pitchenv.engine.seats import side_of
 from pitchenv.engine.state import ENDED, NOBODY, POINTS
 from pitchenv.engine.view import view
 
@@ -36,13 +37,13 @@ def pay(m, o, reward):
     if o.reward == WIN:
         if p.over:
             for seat in range(r.players):
-                reward[seat] += 1.0 if seat % r.sides == p.winner else -1.0 / (r.sides - 1)
+                reward[seat] += 1.0 if side_of(seat, r.sides) == p.winner else -1.0 / (r.sides - 1)
     elif p.scored == POINTS:
         total = 0
         for side in range(r.sides):
             total += p.change[side]
         for seat in range(r.players):
-            own = p.change[seat % r.sides]
+            own = p.change[side_of(seat, r.sides)]
             others = (total - own) / (r.sides - 1) if o.reward == MARGIN else 0.0
             reward[seat] += own - others
 
@@ -98,31 +99,31 @@ def step_one(m, action, o, reward):
 
 
 @kernel
-def encode_one(m, v, at, slots, observation, mask, legal_masks):
-    """Observation, mask and legal actions of the seat to act; all zero when the episode has ended."""
-    mask[:] = False
+def encode_one(m, v, at, observation, mask, legal_masks):
+    """Legal actions and observation (but for its fixed pieces) of the seat to act; all zero when the episode has ended."""
     cards, calls = legal(m)
     legal_masks[0] = cards
     legal_masks[1] = calls
+    held = mask[:PASS]
+    for k in range(PASS):
+        held[k] = cards >> k & 1
+    said = mask[PASS:]
+    for k in range(ACTIONS - PASS):
+        said[k] = calls >> k & 1
     seat = m.public.turn
     if seat == NOBODY:
         observation[:] = 0
         return
     view(m, seat, v)
-    encode(v, at, slots, observation)
-    while cards:
-        mask[lowest(cards)] = True
-        cards &= cards - 1
-    while calls:
-        mask[PASS + lowest(calls)] = True
-        calls &= calls - 1
+    encode_changing(v, at, observation)
 
 
 @kernel
-def encode_all(matches, scratch, at, slots, observation, mask, legal_masks, seats):
-    """`encode_one` for every match; `scratch` is an array of one VIEW."""
+def encode_all(matches, scratch, at, observation, mask, legal_masks, seats):
+    """All that every seat to act sees; `scratch` is an array of one VIEW."""
     for i in range(len(matches)):
-        encode_one(matches[i], scratch[0], at, slots, observation[i], mask[i], legal_masks[i])
+        encode_fixed(matches[i].public.rules, at, observation[i])
+        encode_one(matches[i], scratch[0], at, observation[i], mask[i], legal_masks[i])
         seats[i] = matches[i].public.turn
 
 
@@ -136,7 +137,7 @@ def first_illegal(actions, legal_masks, seats):
 
 
 @kernel
-def step_all(matches, actions, options, scratch, at, slots, observation, mask, legal_masks, seats, reward, terminated, truncated):
+def step_all(matches, actions, options, scratch, at, observation, mask, legal_masks, seats, reward, terminated, truncated):
     """A legal action in every match that goes on, then what the next seat to act sees."""
     o = options[0]
     for i in range(len(matches)):
@@ -148,15 +149,14 @@ def step_all(matches, actions, options, scratch, at, slots, observation, mask, l
         ended = step_one(matches[i], actions[i], o, reward[i])
         terminated[i] = ended == TERMINATED
         truncated[i] = ended == TRUNCATED
-        encode_one(matches[i], scratch[0], at, slots, observation[i], mask[i], legal_masks[i])
+        encode_one(matches[i], scratch[0], at, observation[i], mask[i], legal_masks[i])
         seats[i] = matches[i].public.turn
 
 
 @kernel
-def seed_all(matches, seed, options):
-    """New matches: match i gets stream i of the seed."""
+def seed_all(matches, seed, options, unpaid):
+    """New matches: match i gets stream i of the seed. `unpaid` (8,) is where rewards go that nobody gets."""
     o = options[0]
-    unpaid = np.zeros(8, np.float32)
     for i in range(len(matches)):
         new_match(matches[i], stream(seed, i), o.spread)
         if o.skip_forced:
@@ -164,10 +164,9 @@ def seed_all(matches, seed, options):
 
 
 @kernel
-def restart_where(matches, where, options):
+def restart_where(matches, where, options, unpaid):
     """Another match in the place of each marked one."""
     o = options[0]
-    unpaid = np.zeros(8, np.float32)
     for i in range(len(matches)):
         if where[i]:
             next_match(matches[i], o.spread)
@@ -184,6 +183,13 @@ def views_all(matches, views):
 
 
 @kernel
+def observe_all(views, at, observation):
+    """The observations of an array of views."""
+    for i in range(len(views)):
+        encode(views[i], at, observation[i])
+
+
+@kernel
 def hidden_all(matches, slots, observation, state):
     """Full states: the observation of the seat to act, then what it leaves out; all zero where the episode has ended."""
     size = observation.shape[1]
@@ -196,10 +202,9 @@ def hidden_all(matches, slots, observation, state):
 
 
 @kernel
-def play_random(matches, decisions, salt, options):
+def play_random(matches, decisions, salt, options, unpaid):
     """Uniformly random legal actions, `decisions` in every match, without observations; returns how many episodes ended."""
     o = options[0]
-    unpaid = np.zeros(8, np.float32)
     episodes = 0
     for i in range(len(matches)):
         m = matches[i]

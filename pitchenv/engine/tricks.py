@@ -3,6 +3,7 @@
 from pitchenv.cards import HIGH_JOKER, LOW_JOKER
 from pitchenv.engine.exchange import PITCHED, open_suits
 from pitchenv.engine.kernel import kernel
+from pitchenv.engine.seats import next_seat, side_of
 from pitchenv.engine.state import NOBODY
 from pitchenv.engine.suits import strength, suit_cards, suit_of
 
@@ -83,7 +84,7 @@ def play(m, card):
             if strength(r.off_jack, p.trump, card) > strength(r.off_jack, p.trump, best):
                 p.winning = seat
     p.trick[seat] = card
-    p.turn = (seat + 1) % r.players
+    p.turn = next_seat(seat, r.players)
     if p.turn == p.leader:
         finish_trick(m)
 
@@ -92,7 +93,7 @@ def play(m, card):
 def finish_trick(m):
     """The trick on the table goes to its winner, who is next to lead."""
     p = m.public
-    side = p.winning % p.rules.sides
+    side = side_of(p.winning, p.rules.sides)
     for seat in range(p.rules.players):
         p.taken[side] |= 1 << p.trick[seat]
         p.trick[seat] = NOBODY
