@@ -238,6 +238,16 @@ class Game:
         twin._finished = list(self._finished)
         return twin
 
+    def __getstate__(self) -> tuple[Any, ...]:
+        """What pickle and deepcopy keep; the rest are windows into the record, which they would tear from it."""
+        return self.rules, self._match, self._finished
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        rules, match, finished = state
+        self._prepare(rules)
+        self._match[:] = match
+        self._finished = finished
+
     def view(self, seat: int) -> np.ndarray:
         """All that a seat may know, a `VIEW` record (an array scalar)."""
         return self._view(seat)[0]

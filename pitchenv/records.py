@@ -218,6 +218,8 @@ def replay(record: dict[str, Any], where: str = "record") -> Game:
         rules = load_rules(match.rules) if isinstance(match.rules, str) else Rules.from_dict(match.rules)
     except ValueError as fault:
         raise RecordError(f"{where}: {fault}") from None
+    if len(match.start_scores) != rules.sides:
+        raise RecordError(f"{where}: start_scores = {match.start_scores}: allowed: {rules.sides} numbers, one a side")
     game: Game | None = None
     for number, deal in enumerate(match.deals, start=1):
         at = f"{where}, deal {number}"

@@ -161,7 +161,7 @@ CHOICES: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-def load_rules(game: "str | Path | Rules", **changes: Any) -> Rules:
+def load_rules(game: "str | Path | Rules", /, **changes: Any) -> Rules:
     """A game by name, or house rules from a TOML file, with changes.
 
     A file (a name ending in `.toml`) holds fields at its top level and, if it likes, `base = "smear"`: the game it changes.

@@ -84,7 +84,9 @@ class ReferenceMatch:
         return []
 
     def apply(self, action: str) -> None:
-        assert action in self.legal_actions(), f"{action} is not legal in the {self.phase} of seat {self.seat}"
+        assert action in self.legal_actions(), (
+            f"{action} is not legal in the {self.phase} of seat {self.seat}"
+        )
         if self.phase == "auction":
             self._apply_auction(action)
         elif self.phase == "trump":
@@ -116,8 +118,7 @@ class ReferenceMatch:
         self.winner_of: dict[str, int] = {}
         self.trick: list[tuple[int, str]] = []
         self.phase = "auction"
-        self.seat: int | None = self._left_of(dealer := self.dealer)
-        assert 0 <= dealer < self.rules.players
+        self.seat: int | None = self._left_of(self.dealer)
 
     def _left_of(self, seat: int) -> int:
         return (seat + 1) % self.rules.players
@@ -132,11 +133,17 @@ class ReferenceMatch:
         is_dealer = self.seat == self.dealer
         if self.bid is None and is_dealer and rules.dealer_must_bid:
             return [f"bid {level}" for level in sorted(rules.dealer_must_bid)]
-        levels = [level for level in range(rules.min_bid, maximum + 1) if self.bid is None or level > self.bid]
+        levels = [
+            level for level in range(rules.min_bid, maximum + 1) if self.bid is None or level > self.bid
+        ]
         if is_dealer and self.bid is not None:
             at_maximum = self.bid == maximum
             steals = rules.dealer_steals
-            if steals == "any" or (steals == "max_only" and at_maximum) or (steals == "below_max" and not at_maximum):
+            if (
+                steals == "any"
+                or (steals == "max_only" and at_maximum)
+                or (steals == "below_max" and not at_maximum)
+            ):
                 levels = [self.bid, *levels]
         return ["pass"] + [f"bid {level}" for level in levels]
 

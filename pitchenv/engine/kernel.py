@@ -8,6 +8,7 @@ another folder. The rule that makes this sound (a test holds it): a kernel calls
 
 import hashlib
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -30,8 +31,9 @@ def fingerprint(source: str) -> str:
     """A digest of the sources that kernels in the file `source` may depend on, and of the compiler's version."""
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     own = Path(source)
-    beside = [] if own.parent in (ENGINE, ENGINE.parent) else sorted(own.parent.glob("*.py"))
-    for path in (*SHARED_SOURCES, own, *beside):
+    beside = () if own.parent in (ENGINE, ENGINE.parent) else sorted(own.parent.glob("*.py"))
+    # A set, so that all of the engine shares one fingerprint and one folder.
+    for path in sorted({*SHARED_SOURCES, own, *beside}):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -58,13 +60,8 @@ def cache_folder(source: str) -> Path:
     folder = cache_root() / f"kernels-{fingerprint(source)}"
     if not folder.exists():
         for old in cache_root().glob("kernels-*"):
-            try:
-                if time.time() - old.stat().st_mtime > _DAY:
-                    for file in old.rglob("*"):
-                        if file.is_file():
-                            file.unlink(missing_ok=True)
-            except OSError:
-                pass  # another process clears it too
+            if time.time() - old.stat().st_mtime > _DAY:
+                shutil.rmtree(old, ignore_errors=True)  # another process may be clearing it too
     return folder
 
 

@@ -194,7 +194,8 @@ def hidden_all(matches, slots, observation, state):
     """Full states: the observation of the seat to act, then what it leaves out; all zero where the episode has ended."""
     size = observation.shape[1]
     for i in range(len(matches)):
-        state[i, :size] = observation[i]
+        for k in range(size):
+            state[i, k] = observation[i, k]
         if matches[i].public.turn == NOBODY:
             state[i, size:] = 0
         else:

@@ -9,11 +9,14 @@ from tests.rules.table import deal, house, names
 
 
 @pytest.mark.parametrize(
-    ("players", "hand_size", "widow", "jokers"), [(4, 9, 0, 2), (6, 8, 6, 2), (7, 6, 0, 0), (2, 27, 0, 2), (2, 1, 52, 2)]
+    ("players", "hand_size", "widow", "jokers"),
+    [(4, 9, 0, 2), (6, 8, 6, 2), (7, 6, 0, 0), (2, 27, 0, 2), (2, 1, 52, 2)],
 )
 def test_each_seat_gets_hand_size_cards_and_the_rest_is_the_stock(players, hand_size, widow, jokers):
     tricks = min(hand_size, 6)
-    rules = house(players=players, sides=players, hand_size=hand_size, tricks=tricks, widow=widow, jokers=jokers)
+    rules = house(
+        players=players, sides=players, hand_size=hand_size, tricks=tricks, widow=widow, jokers=jokers
+    )
     for seed in range(20):
         game = pitchenv.Game(rules, seed=seed)
         assert [len(hand) for hand in game.hands] == [hand_size] * players

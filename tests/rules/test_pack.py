@@ -12,7 +12,8 @@ ALL_JOKERS = {"jokers": 2, "off_jack": True}
 
 
 @pytest.mark.parametrize(
-    ("players", "sides"), [(2, 2), (3, 3), (4, 2), (4, 4), (5, 5), (6, 2), (6, 3), (6, 6), (7, 7), (8, 4), (8, 8)]
+    ("players", "sides"),
+    [(2, 2), (3, 3), (4, 2), (4, 4), (5, 5), (6, 2), (6, 3), (6, 6), (7, 7), (8, 4), (8, 8)],
 )
 def test_seat_plays_for_side_seat_modulo_sides(players, sides):
     others = ["2C", "3C", "4C", "5C", "6C", "7C", "8C"]
@@ -56,7 +57,24 @@ def test_a_card_outside_the_pack_cannot_be_dealt(lowest_rank, jokers, stranger):
         deal(f"AS | {stranger}", lowest_rank=lowest_rank, jokers=jokers)
 
 
-TRUMP_HIGH_TO_LOW = ["AS", "KS", "QS", "JS", "JC", "HJ", "LJ", "TS", "9S", "8S", "7S", "6S", "5S", "4S", "3S", "2S"]
+TRUMP_HIGH_TO_LOW = [
+    "AS",
+    "KS",
+    "QS",
+    "JS",
+    "JC",
+    "HJ",
+    "LJ",
+    "TS",
+    "9S",
+    "8S",
+    "7S",
+    "6S",
+    "5S",
+    "4S",
+    "3S",
+    "2S",
+]
 PLAIN_HIGH_TO_LOW = ["AH", "KH", "QH", "JH", "TH", "9H", "8H", "7H", "6H", "5H", "4H", "3H", "2H"]
 
 
@@ -65,13 +83,13 @@ def leader_after(led: str, played: str, **changes) -> int:
     return play(bought(deal(f"{led} 2D | {played} 3D", **changes)), led, played).seat
 
 
-@pytest.mark.parametrize(("high", "low"), combinations(TRUMP_HIGH_TO_LOW, 2))
+@pytest.mark.parametrize(("high", "low"), list(combinations(TRUMP_HIGH_TO_LOW, 2)))
 def test_order_of_trump(high, low):
     assert leader_after(high, low, **ALL_JOKERS) == 0
     assert leader_after(low, high, **ALL_JOKERS) == 1
 
 
-@pytest.mark.parametrize(("high", "low"), combinations(PLAIN_HIGH_TO_LOW, 2))
+@pytest.mark.parametrize(("high", "low"), list(combinations(PLAIN_HIGH_TO_LOW, 2)))
 def test_order_of_the_other_suits(high, low):
     assert leader_after(high, low, **ALL_JOKERS) == 0
     assert leader_after(low, high, **ALL_JOKERS) == 1

@@ -1,0 +1,85 @@
+"""Players that learn or search, and `load`: every player of the kit by name."""
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from pitchenv.checks import check_keys, near
+from pitchenv.policies import Policy
+from pitchenv.policies.heuristic import HeuristicPolicy
+from pitchenv.policies.heuristic.parameters import TUNED, UNTUNED
+from pitchenv.policies.random import RandomPolicy
+
+READS: Final = ("observation", "view")
+
+
+class AgentError(ValueError):
+    """A spec that names no player; the message is one line."""
+
+
+def _random(option: str) -> Policy:
+    check_keys([option], [""], AgentError, "option of agent 'random'")
+    return RandomPolicy()
+
+
+def _heuristic(option: str) -> Policy:
+    variants = {"": TUNED, "tuned": TUNED, "untuned": UNTUNED}
+    check_keys([option], [v for v in variants if v], AgentError, "option of agent 'heuristic'") if option else None
+    return HeuristicPolicy(variants[option])
+
+
+# Name, and what makes a player from what stands behind its colon.
+PLAYERS: Final[dict[str, Callable[[str], Policy]]] = {"random": _random, "heuristic": _heuristic}
+
+
+def load(spec: str) -> Policy:
+    """The player that a spec names.
+
+    `"random"`; `"heuristic"` or `"heuristic:untuned"`; the path of a run folder; or `"module:Class"`, a class of your own that makes a
+    player without arguments. Raises ValueError with one line when there is no such player or it can't act.
+    """
+    name, colon, rest = spec.partition(":")
+    if name in PLAYERS:
+        return PLAYERS[name](rest)
+    if Path(spec).is_dir():
+        from agents.learned import load_run
+
+        return load_run(Path(spec))
+    if Path(spec).exists() or "/" in spec or "\\" in spec:
+        what = "is a file" if Path(spec).exists() else "does not exist"
+        raise AgentError(f"agent {spec!r}: {what}; allowed: the folder of a run")
+    if colon:
+        return _user_class(spec, name, rest)
+    raise AgentError(f"agent {spec!r}: unknown{near(spec, PLAYERS)}; allowed: {', '.join(PLAYERS)}, a run folder, or module:Class")
+
+
+def _user_class(spec: str, module_name: str, class_name: str) -> Policy:
+    """A player of a class of the user's own."""
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as fault:  # whatever the user's module raises
+        message = " ".join(f"{type(fault).__name__}: {fault}".split())
+        raise AgentError(f"agent {spec!r}: module {module_name!r} does not import: {message}{near(module_name, PLAYERS)}") from fault
+    made = getattr(module, class_name, None)
+    if not callable(made):
+        known = [n for n, value in vars(module).items() if isinstance(value, type) and not n.startswith("_")]
+        raise AgentError(f"agent {spec!r}: module {module_name!r} has no class {class_name!r}{near(class_name, known)}")
+    try:
+        player = made()
+    except Exception as fault:
+        message = " ".join(f"{type(fault).__name__}: {fault}".split())
+        raise AgentError(f"agent {spec!r}: {class_name}() fails: {message}; allowed: a class that needs no arguments") from fault
+    return check_player(player, spec)
+
+
+def check_player(player: Any, spec: str) -> Policy:
+    """The player itself, if it has what a `Policy` needs; else AgentError."""
+    for method in ("reset", "act"):
+        if not callable(getattr(player, method, None)):
+            raise AgentError(f"agent {spec!r}: {type(player).__name__} has no method {method!r}; allowed: a pitchenv.policies.Policy")
+    reads = getattr(player, "reads", None)
+    if reads not in READS:
+        raise AgentError(f"agent {spec!r}: reads = {reads!r}; allowed: {', '.join(READS)}")
+    policy: Policy = player
+    return policy

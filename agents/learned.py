@@ -1,0 +1,181 @@
+"""Learned players: a *bidding* network for auction and trump, a *play* network for exchange and tricks.
+
+Each network is one safetensors file that says what it is (its card: part, rules, observation layout, sizes), so that each can be loaded,
+replaced and shared on its own. Where only one part was learned, the other is played by any policy.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+
+from agents.networks import Actor
+from pitchenv import Rules
+from pitchenv.actions import ACTIONS
+from pitchenv.engine.state import TRUMP
+from pitchenv.observation import LAYOUT_VERSION, layout, observe
+from pitchenv.policies import Policy
+
+PARTS: Final = ("bidding", "play")
+FORMAT: Final = "pitchenv-policy-1"
+AGENT_FILE: Final = "agent.json"
+Part = Literal["bidding", "play"]
+
+
+class CheckpointError(ValueError):
+    """A file or folder that is no usable checkpoint, or is one for something else; one line."""
+
+
+def is_bidding(views: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which of an array of views are for the bidding part: auction and naming trump."""
+    bidding: NDArray[np.bool_] = views["public"]["phase"] <= TRUMP
+    return bidding
+
+
+class NetworkPolicy:
+    """A network as a policy: the likeliest action (`greedy`), or one drawn from its probabilities."""
+
+    reads: Literal["view"] = "view"
+
+    def __init__(self, actor: Actor, rules: Rules, slots: int, *, greedy: bool = True, any_rules: bool = False) -> None:
+        self.actor, self.rules, self.slots = actor.eval(), rules, slots
+        self.greedy, self.any_rules = greedy, any_rules
+        self._random = torch.Generator()
+
+    def reset(self, rules: Rules, size: int, seed: int) -> None:
+        """Refuses, with CheckpointError, rules that the network was not trained for (unless it takes any)."""
+        if rules != self.rules and not self.any_rules:
+            theirs, ours = rules.to_dict(), self.rules.to_dict()
+            field = next(name for name in ours if ours[name] != theirs[name])
+            raise CheckpointError(f"{field} = {theirs[field]!r}: this network was trained for other rules; allowed: {ours[field]!r}")
+        if rules.players > self.slots:
+            raise CheckpointError(f"players = {rules.players}: this network has slots for {self.slots} seats")
+        self._random.manual_seed(seed % 2**63)
+
+    @torch.no_grad()
+    def probabilities(self, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
+        """The chance of each action, (n, 70) float32."""
+        logits = self.actor(torch.from_numpy(observe(inputs, self.slots)), torch.from_numpy(mask))
+        chances: NDArray[np.float32] = torch.softmax(logits, -1).numpy()
+        return chances
+
+    @torch.no_grad()
+    def act(self, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """The chosen actions (n,)."""
+        logits = self.actor(torch.from_numpy(observe(inputs, self.slots)), torch.from_numpy(mask))
+        chosen = logits.argmax(-1) if self.greedy else torch.multinomial(torch.softmax(logits, -1), 1, generator=self._random).squeeze(-1)
+        actions: NDArray[np.int64] = chosen.numpy()
+        return actions
+
+
+class TwoPartPolicy:
+    """One policy for auction and trump, another for exchange and tricks."""
+
+    reads: Literal["view"] = "view"
+
+    def __init__(self, bidding: Policy, play: Policy) -> None:
+        self.parts: dict[str, Policy] = {"bidding": bidding, "play": play}
+
+    def reset(self, rules: Rules, size: int, seed: int) -> None:
+        """Resets both parts."""
+        for k, part in enumerate(self.parts.values()):
+            part.reset(rules, size, seed * 2 + k)
+
+    def act(self, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """The chosen actions (n,), each from the part whose phase it is."""
+        return self._ask(lambda policy, *rows: policy.act(*rows), np.zeros(len(seat), np.int64), inputs, mask, seat)
+
+    def probabilities(self, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
+        """The chance of each action (n, 70); a part that has no `probabilities` is taken to be sure of what it does."""
+        return self._ask(probabilities_of, np.zeros((len(seat), ACTIONS), np.float32), inputs, mask, seat)
+
+    def _ask(
+        self, question: Callable[..., NDArray[Any]], answers: NDArray[Any], views: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[Any]
+    ) -> NDArray[Any]:
+        bidding = is_bidding(views)
+        for part, rows in (("bidding", bidding), ("play", ~bidding)):
+            if rows.any():
+                policy = self.parts[part]
+                answers[rows] = question(policy, inputs_for(policy, views[rows]), mask[rows], seat[rows])
+        return answers
+
+
+def inputs_for(policy: Policy, views: NDArray[Any]) -> NDArray[Any]:
+    """What a policy reads, from views on one game's rules."""
+    return views if policy.reads == "view" else observe(views, int(views["public"]["rules"]["players"][0]))
+
+
+def probabilities_of(policy: Any, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[Any]) -> NDArray[np.float32]:
+    """A policy's probabilities, or certainty where it states none."""
+    if hasattr(policy, "probabilities"):
+        stated: NDArray[np.float32] = policy.probabilities(inputs, mask, seat)
+        return stated
+    certain = np.zeros(mask.shape, np.float32)
+    certain[np.arange(len(mask)), policy.act(inputs, mask, seat)] = 1
+    return certain
+
+
+def network_bytes(actor: Actor, part: Part, rules: Rules, slots: int, hidden: tuple[int, ...], any_rules: bool = False) -> bytes:
+    """A network with its card, as the bytes of a safetensors file."""
+    card = {
+        "format": FORMAT, "part": part, "layout": LAYOUT_VERSION, "slots": slots, "hidden": list(hidden),
+        "any_rules": any_rules, "rules": rules.to_dict(),
+    }  # fmt: skip
+    weights = {name: tensor.detach().cpu().contiguous() for name, tensor in actor.state_dict().items()}
+    return save(weights, {"card": json.dumps(card)})
+
+
+def load_network(path: Path, part: Part, *, greedy: bool = True) -> NetworkPolicy:
+    """A network from its file. Raises CheckpointError when the file is missing, damaged, foreign, or of another part or layout."""
+    try:
+        with safe_open(path, "pt") as file:
+            card = json.loads((file.metadata() or {}).get("card", "null"))
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+    except FileNotFoundError:
+        raise CheckpointError(f"checkpoint {str(path)!r}: no such file") from None
+    except (SafetensorError, OSError, ValueError) as fault:
+        raise CheckpointError(f"checkpoint {str(path)!r}: damaged or no safetensors file: {' '.join(str(fault).split())}") from None
+    if not isinstance(card, dict) or card.get("format") != FORMAT:
+        raise CheckpointError(f"checkpoint {str(path)!r}: not a network of this kit; allowed: format {FORMAT!r}")
+    for field, wanted in (("part", part), ("layout", LAYOUT_VERSION)):
+        if card.get(field) != wanted:
+            raise CheckpointError(f"checkpoint {str(path)!r}: {field} = {card.get(field)!r}; allowed: {wanted!r}")
+    try:
+        rules = Rules.from_dict(card["rules"])
+        actor = Actor(layout(card["slots"]).size, tuple(card["hidden"]), ACTIONS)
+        actor.load_state_dict(weights)
+    except (KeyError, TypeError, ValueError, RuntimeError) as fault:
+        raise CheckpointError(f"checkpoint {str(path)!r}: its card and weights do not fit: {' '.join(str(fault).split())[:200]}") from None
+    return NetworkPolicy(actor, rules, card["slots"], greedy=greedy, any_rules=card["any_rules"])
+
+
+def load_run(path: Path, *, greedy: bool = True) -> Policy:
+    """The player of a run: of its newest checkpoint, or of the checkpoint folder given. Raises CheckpointError."""
+    from agents import load
+
+    folder = newest_checkpoint(path)
+    try:
+        parts = json.loads((folder / AGENT_FILE).read_text())
+        sources = {part: parts[part] for part in PARTS}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise CheckpointError(f"checkpoint {str(folder)!r}: {AGENT_FILE} is missing or damaged") from None
+    return TwoPartPolicy(
+        **{part: load_network(folder / f"{part}.safetensors", part, greedy=greedy) if source == "network" else load(source)
+           for part, source in sources.items()}  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def newest_checkpoint(path: Path) -> Path:
+    """The folder of the newest whole checkpoint of a run, or `path` itself if it is one. Raises CheckpointError."""
+    if (path / AGENT_FILE).exists():
+        return path
+    found = sorted(p for p in (path / "checkpoints").glob("[0-9]*") if p.is_dir() and p.name.isdigit())
+    if not found:
+        raise CheckpointError(f"run {str(path)!r}: holds no checkpoint; allowed: a folder made by `python -m training train`")
+    return found[-1]

@@ -1,0 +1,37 @@
+"""`Policy`: what a player is, and the players that need no torch.
+
+A policy acts on whole batches and never receives a match: it gets what the seats to act may know, as observations or as views.
+"""
+
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pitchenv.rules import Rules
+
+
+class Policy(Protocol):
+    """A player, for any number of seats and matches at once."""
+
+    reads: Literal["observation", "view"]  # what `act` is given
+
+    def reset(self, rules: Rules, size: int, seed: int) -> None:
+        """Called before a run of `size` matches on these rules. The same seed and inputs must give the same actions."""
+        ...
+
+    def act(self, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Choose an action (n,) for each row: any subset of the rows of a batch, each with its own seat to act.
+
+        `inputs`: observations (n, F) float32 in the layout of `rules.players` slots, or `VIEW` records (n,), as `reads` says.
+        `mask`: (n, 70) bool, the legal actions. `seat`: (n,) integers, who acts.
+        """
+        ...
+
+
+class ProbabilisticPolicy(Policy, Protocol):
+    """A policy that can also say how likely it is to take each action: for hints, inference and evaluation."""
+
+    def probabilities(self, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
+        """The chance of each action (n, 70) float32, zero for illegal ones, for the same arguments as `act`."""
+        ...

@@ -1,0 +1,36 @@
+"""`python -m training COMMAND …`: what each command does is in its own module."""
+
+import importlib
+import sys
+
+from pitchenv.checks import near
+
+COMMANDS = {
+    "train": "train a bidding and a play network by self-play",
+    "match": "measure agents head to head on duplicate deals",
+    "bench": "measure the speed of the engine and the environments",
+}
+
+
+def main(argv: list[str]) -> int:
+    """Run a command; bad input is one line and exit code 2."""
+    if not argv or argv[0] in ("-h", "--help"):
+        print("usage: python -m training COMMAND [options]; COMMAND --help tells more\n")
+        print("\n".join(f"  {name:8}{text}" for name, text in COMMANDS.items()))
+        return 0
+    command, *rest = argv
+    if command not in COMMANDS:
+        print(f"command {command!r}: unknown{near(command, COMMANDS)}; allowed: {', '.join(COMMANDS)}", file=sys.stderr)
+        return 2
+    try:
+        importlib.import_module(f"training.{command}").main(rest)
+    except ValueError as fault:
+        if len(str(fault).splitlines()) != 1:  # ours are one line; anything else is a bug that should show
+            raise
+        print(fault, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

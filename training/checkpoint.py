@@ -1,0 +1,64 @@
+"""Checkpoints: what a run needs to go on, and the player it has come to. Written beside and renamed, so that none is ever half there."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+
+from agents.learned import AGENT_FILE, CheckpointError, newest_checkpoint
+from training.config import ConfigError, TrainConfig, from_dict
+
+CONFIG_FILE: Final = "config.json"
+STATE_FILE: Final = "training_state.pt"
+KEEP: Final = 3  # newest ones
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file so that a crash leaves either the old or the new one."""
+    beside = path.with_name(path.name + ".tmp")
+    with open(beside, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+
+
+def save_checkpoint(run: Path, iteration: int, state: dict[str, Any], agent: dict[str, str], networks: dict[str, bytes]) -> Path:
+    """Write checkpoint `iteration` of a run: state, agent description, networks by part; older ones are cleared away."""
+    folder = run / "checkpoints" / f"{iteration:08d}"
+    beside = folder.with_name(folder.name + ".tmp")
+    shutil.rmtree(beside, ignore_errors=True)
+    beside.mkdir(parents=True)
+    for part, content in networks.items():
+        write_file(beside / f"{part}.safetensors", content)
+    write_file(beside / AGENT_FILE, json.dumps(agent, indent=1).encode())
+    torch.save(state, beside / STATE_FILE)
+    if folder.exists():  # a run that was stopped just here and resumed saves the same again
+        shutil.rmtree(beside)
+    else:
+        beside.rename(folder)
+    finished = sorted(p for p in folder.parent.iterdir() if p.name.isdigit())
+    for old in finished[:-KEEP]:
+        shutil.rmtree(old)
+    return folder
+
+
+def load_checkpoint(run: Path) -> tuple[TrainConfig, dict[str, Any]]:
+    """The configuration of a run and the state of its newest checkpoint. Raises CheckpointError."""
+    if not run.is_dir() or not (run / CONFIG_FILE).is_file():
+        raise CheckpointError(f"resume {str(run)!r}: not the folder of a run; allowed: a folder made by `python -m training train`")
+    try:
+        config = from_dict(json.loads((run / CONFIG_FILE).read_text()))
+    except (OSError, ValueError, ConfigError) as fault:
+        raise CheckpointError(f"resume {str(run)!r}: {CONFIG_FILE} is damaged: {' '.join(str(fault).split())}") from None
+    path = newest_checkpoint(run) / STATE_FILE
+    try:
+        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as fault:  # torch raises many kinds for a damaged file
+        raise CheckpointError(f"checkpoint {str(path)!r}: damaged or missing: {' '.join(str(fault).split())[:160]}") from None
+    if not isinstance(state, dict) or "iteration" not in state:
+        raise CheckpointError(f"checkpoint {str(path)!r}: not the state of a training run")
+    return config, state

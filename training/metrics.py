@@ -1,0 +1,52 @@
+"""What a run reports: TensorBoard scalars under CleanRL's names, and the figures of the bidding and the play of an iteration."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch.utils.tensorboard import SummaryWriter
+
+from pitchenv import Rules
+from pitchenv.engine.state import POINTS, THROWN_IN
+from training.config import TrainConfig
+
+
+class Metrics:
+    """The event file of a run. On resume, what was logged after the checkpoint is hidden."""
+
+    def __init__(self, run: Path, config: TrainConfig, resumed_at: int | None) -> None:
+        self._writer = SummaryWriter(str(run / "tensorboard"), purge_step=resumed_at)
+        if resumed_at is None:
+            text = json.dumps(config.to_dict(), indent=2)
+            self._writer.add_text("configuration", "    " + text.replace("\n", "\n    "))
+
+    def log(self, scalars: dict[str, float], step: int) -> None:
+        """Write scalars at a number of deals."""
+        for name, value in scalars.items():
+            self._writer.add_scalar(name, value, step)
+
+    def close(self) -> None:
+        """Write out what is buffered."""
+        self._writer.close()
+
+
+def deal_statistics(public: Any, rules: Rules) -> dict[str, float]:
+    """`bidding/` and `play/` figures of ended deals, PUBLIC records (deals,)."""
+    figures = {"bidding/thrown_in_rate": float((public["scored"] == THROWN_IN).mean())}
+    played = public[public["scored"] == POINTS]
+    if len(played):
+        pitchers = played["pitcher"] % rules.sides
+        points = played["points"][:, : rules.sides].astype(np.float64)
+        own = points[np.arange(len(played)), pitchers]
+        made = own >= played["bid"]
+        figures |= {
+            "bidding/level": float(played["bid"].mean()),
+            "bidding/made_rate": float(made.mean()),
+            "bidding/set_rate": float(1 - made.mean()),
+            "bidding/dealer_pitches": float((played["pitcher"] == played["dealer"]).mean()),
+            "play/pitchers_points": float(own.mean()),
+            "play/points_per_other_side": float((points.sum(1) - own).mean() / (rules.sides - 1)),
+        }
+        figures |= {f"bidding/level_{bid}": float((played["bid"] == bid).mean()) for bid in range(rules.min_bid, rules.max_bid + 1)}
+    return figures

@@ -1,0 +1,136 @@
+"""Whole deals of self-play: every decision of the learning parts, with what it returned in the end."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from agents.learned import PARTS, inputs_for
+from agents.networks import Actor
+from pitchenv import Batch
+from pitchenv.engine.state import TRUMP
+from pitchenv.policies import Policy
+from training.clock import Clock
+
+Array = NDArray[Any]
+
+
+@dataclass
+class Decisions:
+    """The decisions of one part in one iteration, in the order they were taken; n of them.
+
+    Rows of one wave (`waves[w]` to `waves[w + 1]`) belong to different deals.
+    """
+
+    state: torch.Tensor  # (n, S) float32: full states; the first F entries are the observation
+    mask: torch.Tensor  # (n, 70) bool
+    action: torch.Tensor  # (n,) int64
+    log_prob: torch.Tensor  # (n,) float32, of the action when it was taken
+    deal: NDArray[np.int64]  # (n,) index of the deal
+    seat: NDArray[np.int64]  # (n,)
+    wave: NDArray[np.int64]  # (n,) in which step of the batch
+
+    def __len__(self) -> int:
+        return len(self.action)
+
+
+class Buffer:
+    """Rows that grow, kept from one iteration to the next so that nothing is allocated twice."""
+
+    def __init__(self, width: int, actions: int) -> None:
+        self._columns: dict[str, Array] = {
+            "state": np.zeros((0, width), np.float32), "mask": np.zeros((0, actions), np.bool_), "action": np.zeros(0, np.int64),
+            "log_prob": np.zeros(0, np.float32), "deal": np.zeros(0, np.int64), "seat": np.zeros(0, np.int64), "wave": np.zeros(0, np.int64),
+        }  # fmt: skip
+        self._used = 0
+
+    def clear(self) -> None:
+        """Forget all rows."""
+        self._used = 0
+
+    def append(self, **rows: Array) -> None:
+        """Add rows to every column."""
+        end = self._used + len(rows["action"])
+        for name, values in rows.items():
+            column = self._columns[name]
+            if end > len(column):
+                column = np.empty((max(end, 3 * len(column) // 2), *column.shape[1:]), column.dtype)
+                column[: self._used] = self._columns[name][: self._used]
+                self._columns[name] = column
+            column[self._used : end] = values
+        self._used = end
+
+    def decisions(self) -> Decisions:
+        """The rows so far, without a copy."""
+        used = {name: column[: self._used] for name, column in self._columns.items()}
+        tensors = ("state", "mask", "action", "log_prob")
+        return Decisions(**{name: torch.from_numpy(v) if name in tensors else v for name, v in used.items()})  # type: ignore[arg-type]
+
+
+@dataclass
+class Rollout:
+    """One iteration's deals."""
+
+    parts: dict[str, Decisions]  # of the parts that learn
+    returns: NDArray[np.float32]  # (deals, slots): what each seat got
+    public: Array  # (deals,) PUBLIC records of the deals as they ended
+    decisions: int  # that were no forced moves, of all parts
+
+
+class Collector:
+    """Plays deals with the learning networks at every seat, and a frozen policy where a part does not learn."""
+
+    def __init__(self, batch: Batch, actors: dict[str, Actor], partner: Policy | None, device: torch.device, clock: Clock) -> None:
+        self.batch, self.actors, self.partner, self.device, self.clock = batch, actors, partner, device, clock
+        self._buffers = {part: Buffer(batch.layout.state_size, batch.mask.shape[1]) for part in actors}
+
+    @torch.no_grad()
+    def collect(self, seed: int, random: torch.Generator) -> Rollout:
+        """Play every deal of the batch, dealt from a seed, to its end."""
+        batch, size = self.batch, self.batch.layout.size
+        with self.clock("engine"):
+            batch.reset(seed=seed)
+        if self.partner is not None:
+            self.partner.reset(batch.rules[0], batch.size, seed)
+        for buffer in self._buffers.values():
+            buffer.clear()
+        returns = np.zeros_like(batch.reward)
+        actions = np.zeros(batch.size, np.int64)
+        wave = decisions = 0
+        while (live := np.flatnonzero(batch.seat >= 0)).size:
+            bidding = batch.matches["public"]["phase"][live] <= TRUMP
+            with self.clock("engine"):
+                state = batch.state
+            for part, rows in zip(PARTS, (live[bidding], live[~bidding]), strict=True):
+                if not rows.size:
+                    continue
+                if part not in self.actors:
+                    actions[rows] = self._partner_acts(rows)
+                    continue
+                seen, mask = state[rows], batch.mask[rows]
+                with self.clock("inference"):
+                    on_device = torch.from_numpy(seen).to(self.device)[:, :size]
+                    logits = self.actors[part](on_device, torch.from_numpy(mask).to(self.device))
+                    log_probs = torch.log_softmax(logits, -1).cpu()
+                    chosen = torch.multinomial(log_probs.exp(), 1, generator=random)
+                    log_prob = log_probs.gather(1, chosen).squeeze(1)
+                actions[rows] = chosen.squeeze(1).numpy()
+                self._buffers[part].append(
+                    state=seen, mask=mask, action=actions[rows], log_prob=log_prob.numpy(), deal=rows,
+                    seat=batch.seat[rows], wave=np.full(len(rows), wave),
+                )  # fmt: skip
+            with self.clock("engine"):
+                batch.step(actions)
+            returns += batch.reward  # zero but in the step that ends a deal
+            decisions += len(live)
+            wave += 1
+        parts = {part: buffer.decisions() for part, buffer in self._buffers.items()}
+        return Rollout(parts, returns, batch.matches["public"].copy(), decisions)
+
+    def _partner_acts(self, rows: Array) -> Array:
+        assert self.partner is not None
+        with self.clock("partner"):
+            inputs = inputs_for(self.partner, self.batch.views()[rows])
+            return self.partner.act(inputs, self.batch.mask[rows], self.batch.seat[rows])
