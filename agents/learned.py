@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
+from agents.canonical import canonical_observations, original_actions
 from agents.networks import Actor
 from pitchenv import Rules
 from pitchenv.actions import ACTIONS
+from pitchenv.cards import SUITS
 from pitchenv.engine.state import TRUMP
 from pitchenv.observation import LAYOUT_VERSION, layout, observe
 from pitchenv.policies import Policy
@@ -43,8 +45,10 @@ class NetworkPolicy:
 
     reads: Literal["view"] = "view"
 
-    def __init__(self, actor: Actor, rules: Rules, slots: int, *, greedy: bool = True, any_rules: bool = False) -> None:
-        self.actor, self.rules, self.slots = actor.eval(), rules, slots
+    def __init__(
+        self, actor: Actor, rules: Rules, slots: int, *, canonical_suits: bool = True, greedy: bool = True, any_rules: bool = False
+    ) -> None:
+        self.actor, self.rules, self.slots, self.canonical_suits = actor.eval(), rules, slots, canonical_suits
         self.greedy, self.any_rules = greedy, any_rules
         self._random = torch.Generator()
 
@@ -61,17 +65,27 @@ class NetworkPolicy:
     @torch.no_grad()
     def probabilities(self, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
         """The chance of each action, (n, 70) float32."""
-        logits = self.actor(torch.from_numpy(observe(inputs, self.slots)), torch.from_numpy(mask))
-        chances: NDArray[np.float32] = torch.softmax(logits, -1).numpy()
+        logits, original = self._logits(inputs, mask)
+        chances = np.zeros(mask.shape, np.float32)
+        np.put_along_axis(chances, original, torch.softmax(logits, -1).numpy(), 1)
         return chances
 
     @torch.no_grad()
     def act(self, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """The chosen actions (n,)."""
-        logits = self.actor(torch.from_numpy(observe(inputs, self.slots)), torch.from_numpy(mask))
+        logits, original = self._logits(inputs, mask)
         chosen = logits.argmax(-1) if self.greedy else torch.multinomial(torch.softmax(logits, -1), 1, generator=self._random).squeeze(-1)
-        actions: NDArray[np.int64] = chosen.numpy()
+        actions: NDArray[np.int64] = np.take_along_axis(original, chosen.numpy()[:, None], 1)[:, 0]
         return actions
+
+    def _logits(self, views: NDArray[Any], mask: NDArray[np.bool_]) -> tuple[torch.Tensor, NDArray[np.int64]]:
+        """The network's logits (n, 70), and what action each of them is for (n, 70)."""
+        if self.canonical_suits:
+            observation, to = canonical_observations(views, self.slots)
+        else:
+            observation, to = observe(views, self.slots), np.tile(np.arange(SUITS), (len(views), 1))
+        original = original_actions(to)
+        return self.actor(torch.from_numpy(observation), torch.from_numpy(np.take_along_axis(mask, original, 1))), original
 
 
 class TwoPartPolicy:
@@ -121,11 +135,13 @@ def probabilities_of(policy: Any, inputs: NDArray[Any], mask: NDArray[np.bool_],
     return certain
 
 
-def network_bytes(actor: Actor, part: Part, rules: Rules, slots: int, hidden: tuple[int, ...], any_rules: bool = False) -> bytes:
+def network_bytes(
+    actor: Actor, part: Part, rules: Rules, slots: int, hidden: tuple[int, ...], canonical_suits: bool, any_rules: bool = False
+) -> bytes:
     """A network with its card, as the bytes of a safetensors file."""
     card = {
         "format": FORMAT, "part": part, "layout": LAYOUT_VERSION, "slots": slots, "hidden": list(hidden),
-        "any_rules": any_rules, "rules": rules.to_dict(),
+        "canonical_suits": canonical_suits, "any_rules": any_rules, "rules": rules.to_dict(),
     }  # fmt: skip
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in actor.state_dict().items()}
     return save(weights, {"card": json.dumps(card)})
@@ -152,7 +168,9 @@ def load_network(path: Path, part: Part, *, greedy: bool = True) -> NetworkPolic
         actor.load_state_dict(weights)
     except (KeyError, TypeError, ValueError, RuntimeError) as fault:
         raise CheckpointError(f"checkpoint {str(path)!r}: its card and weights do not fit: {' '.join(str(fault).split())[:200]}") from None
-    return NetworkPolicy(actor, rules, card["slots"], greedy=greedy, any_rules=card["any_rules"])
+    return NetworkPolicy(
+        actor, rules, card["slots"], canonical_suits=card["canonical_suits"], greedy=greedy, any_rules=card["any_rules"]
+    )
 
 
 def load_run(path: Path, *, greedy: bool = True) -> Policy:

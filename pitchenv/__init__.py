@@ -16,9 +16,7 @@ __all__ = ["Batch", "Game", "IllegalAction", "Rules", "RulesError", "games", "lo
 def _register() -> None:
     """Make the environments known by name; they are imported when they are made."""
     if "pitch/Pitch-v0" not in _gymnasium.registry:
-        _gymnasium.register(
-            "pitch/Pitch-v0", entry_point="pitchenv.single:PitchEnv", vector_entry_point="pitchenv.single:PitchVectorEnv"
-        )
+        _gymnasium.register("pitch/Pitch-v0", entry_point="pitchenv.single:PitchEnv", vector_entry_point="pitchenv.single:PitchVectorEnv")
     if hasattr(_pettingzoo, "aec_registry") and "pitch/pitch-v0" not in _pettingzoo.aec_registry:
         _pettingzoo.register("aec", "pitch/pitch-v0", entry_point="pitchenv.pitch_v0:env")
 

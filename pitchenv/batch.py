@@ -148,6 +148,7 @@ class Batch:
         actions = np.asarray(actions)
         if actions.shape != (self.size,) or actions.dtype.kind not in "iu":
             raise IllegalAction(f"actions of shape {actions.shape} and dtype {actions.dtype}: allowed: integers ({self.size},)")
+        actions = np.ascontiguousarray(actions, np.int64)  # any other kind of array would have the kernels compiled anew
         at = table.first_illegal(actions, self._legal, self.seat)
         if at >= 0:
             raise self._refusal(at, actions[at])

@@ -4,14 +4,15 @@
 | --- | --- |
 | agents | `player_0` … `player_{players − 1}`; the number is the seat |
 | action space | `Discrete(70)`, see `pitchenv.actions` |
-| observation | `{"observation": float32 (F,), "action_mask": int8 (70,)}`, see `pitchenv.observation`; the mask is all zero for a seat not to act |
+| observation | `{"observation": float32 (F,), "action_mask": int8 (70,)}`, see `pitchenv.observation` |
+| action mask | all zero for a seat that is not to act |
 | rewards | by side, when a deal (`margin`, `score`) or the match (`win`) ends; see `raw_env` |
 | state | float32 (S,): what seat 0 sees, then all that is hidden |
 | episode | one deal, or a match of at most `max_deals` deals |
 """
 
 import secrets
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -23,6 +24,7 @@ from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, BaseWrapper, Ord
 from pitchenv import seating, spaces
 from pitchenv.actions import ACTIONS, IllegalAction, action_number
 from pitchenv.batch import batch_options
+from pitchenv.engine import seated
 from pitchenv.engine.state import VIEW
 from pitchenv.game import Game
 from pitchenv.observation import layout
@@ -32,12 +34,12 @@ Observation = dict[str, np.ndarray]
 
 
 def env(**kwargs: Any) -> AECEnv[str, Observation, int]:
-    """`raw_env` behind the standard wrappers. An illegal action ends the episode (`IllegalActionEndsEpisode`); one outside the action space,
-    or anything before `reset`, is an error."""
+    """`raw_env` behind the standard wrappers. An illegal action ends the episode (see `IllegalActionEndsEpisode`); one outside the
+    action space, or anything before `reset`, is an error."""
     return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(IllegalActionEndsEpisode(raw_env(**kwargs))))
 
 
-class IllegalActionEndsEpisode(BaseWrapper[str, Observation, int]):
+class IllegalActionEndsEpisode(BaseWrapper[str, Observation, int]):  # type: ignore[misc]  # PettingZoo ships no types
     """An illegal action ends the episode for everybody: `raw_env.forfeit`. (PettingZoo's own wrapper punishes the offender alone, which is
     neither fair to its partner's learner nor zero-sum.)"""
 
@@ -52,10 +54,10 @@ class IllegalActionEndsEpisode(BaseWrapper[str, Observation, int]):
         return str(self.env)
 
 
-class raw_env(AECEnv[str, Observation, int], EzPickle):  # noqa: N801 (the name PettingZoo's tools look for)
+class raw_env(AECEnv[str, Observation, int], EzPickle):  # type: ignore[misc]
     """A deal or a match, one turn at a time. An illegal action raises IllegalAction and changes nothing.
 
-    - `rules`: a `Rules` or the name of a game. `episode`: "deal" (dealer drawn, scores 0) or "match", cut off (truncated) after `max_deals`.
+    - `rules`: a `Rules` or the name of a game. `episode`: "deal" (dealer drawn, scores 0) or "match", truncated after `max_deals` deals.
     - `reward`: each seat gets its side's. "score": the change of its score in a deal; "margin": that minus the mean of the other sides';
       "win": at the end of a match, +1 to the winner's side and −1/(sides − 1) to the others, 0 when it is cut off.
     - `render_mode`: "ansi" (`render()` returns the whole table as text) or "human" (it is printed after every step).
@@ -64,7 +66,12 @@ class raw_env(AECEnv[str, Observation, int], EzPickle):  # noqa: N801 (the name 
     agent whose illegal action ended the episode). All agents end in the same step. `game` is the match itself: all of it, for tools.
     """
 
-    metadata = {"name": "pitch_v0", "render_modes": ["ansi", "human"], "is_parallelizable": False, "render_fps": 2}
+    metadata: ClassVar[dict[str, Any]] = {
+        "name": "pitch_v0",
+        "render_modes": ["ansi", "human"],
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
 
     def __init__(
         self,
@@ -149,8 +156,8 @@ class raw_env(AECEnv[str, Observation, int], EzPickle):  # noqa: N801 (the name 
             self._was_dead_step(action)
             return
         number = action_number(action)  # type: ignore[arg-type]
-        turn = seating.take(self._match, 0, number)
-        if turn == seating.ILLEGAL:
+        turn = seated.take(self._match, 0, number)
+        if turn == seated.ILLEGAL:
             raise self.game._refusal(number)
         self._cumulative_rewards[self.agent_selection] = 0.0
         if self._rewarded:
@@ -166,7 +173,7 @@ class raw_env(AECEnv[str, Observation, int], EzPickle):  # noqa: N801 (the name 
     def _close_deal(self) -> None:
         """Pay for the deal that has ended, then deal again or end the episode."""
         game = self.game
-        seating.pay_deal(self._match, 0, self._options, self._paid)
+        seated.pay_deal(self._match, 0, self._options, self._paid)
         self._pay(self._paid.tolist())
         if not self._whole_match or game.over:
             self._end(self.terminations)
@@ -202,9 +209,9 @@ class raw_env(AECEnv[str, Observation, int], EzPickle):  # noqa: N801 (the name 
         }
 
     def forfeit(self) -> None:
-        """End the episode as an illegal action of `agent_selection` does in `env()`: everybody terminates; its side loses the penalty, every
-        other side gets that divided by (sides − 1). The penalty is 2 × the maximum bid with "margin", the maximum bid with "score", 1 with
-        "win". The match stays as it is."""
+        """End the episode as an illegal action of `agent_selection` does in `env()`: everybody terminates; its side loses the penalty,
+        every other side gets that divided by (sides − 1). The penalty is 2 × the maximum bid with "margin", the maximum bid with
+        "score", 1 with "win". The match stays as it is."""
         if self._ended:
             raise ResetNeeded("forfeit: no episode is going on; allowed: reset()")
         offender, sides = self.agent_selection, self.rules.sides
@@ -217,7 +224,7 @@ class raw_env(AECEnv[str, Observation, int], EzPickle):  # noqa: N801 (the name 
     def observe(self, agent: str) -> Observation:
         """What an agent sees now, in new arrays; works for every agent at every moment, the end included."""
         observation, mask = np.empty(self._size, np.float32), np.empty(ACTIONS, np.int8)
-        seating.look(self._match, 0, self._seats[agent], self._scratch, self._at, observation, mask)
+        seated.look(self._match, 0, self._seats[agent], self._scratch, self._at, observation, mask)
         if self._ended:
             mask[:] = 0  # after an illegal action the match itself could go on
         return {"observation": observation, "action_mask": mask}

@@ -3,7 +3,7 @@
 | | |
 | --- | --- |
 | action space | `Discrete(70)`, see `pitchenv.actions` |
-| observation | `Box` float32 (F,), or with `observation="dict"` `{"observation": (F,), "action_mask": int8 (70,)}`; see `pitchenv.observation` |
+| observation | `Box` float32 (F,), see `pitchenv.observation`; with `observation="dict"` `{"observation": …, "action_mask": int8 (70,)}` |
 | mask | `action_masks()` bool, and `info["action_mask"]` int8 |
 | reward | the learner's side's, when a deal (`margin`, `score`) or the match (`win`) ends; see `pitchenv.pitch_v0.raw_env` |
 | illegal action | ends the episode and costs 2 × the maximum bid with "margin", the maximum bid with "score", 1 with "win" |
@@ -44,7 +44,7 @@ def _check(observation: str, render_mode: str | None, render_modes: list[str]) -
 class PitchEnv(gymnasium.Env[Any, Any]):
     """One learner at one table; `gymnasium.make("pitch/Pitch-v0", rules=…)`."""
 
-    metadata = {"render_modes": ["ansi", "human"], "render_fps": 2}
+    metadata = {"render_modes": ["ansi", "human"], "render_fps": 2}  # noqa: RUF012 (as declared by Gymnasium)
 
     def __init__(
         self,
@@ -67,6 +67,7 @@ class PitchEnv(gymnasium.Env[Any, Any]):
         )  # fmt: skip
         self._row = np.zeros(1, np.int64)
         self._begun = False
+        self._mask: NDArray[np.bool_]
         deals = max_deals if episode == "match" else 1
         self.action_space = spaces.action_space()
         space = spaces.masked_observation if self._as_dict else spaces.observation_box
@@ -87,7 +88,7 @@ class PitchEnv(gymnasium.Env[Any, Any]):
         return self._seen()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """The learner's action, then the others' until its next turn. One outside the action space raises IllegalAction and changes nothing."""
+        """The learner's action, then the others' until its next turn. One outside the action space raises IllegalAction."""
         if self._tables.ended[0] != GOES_ON:
             raise ResetNeeded("step: no episode is going on; allowed: reset()")
         number = action_number(action.item() if isinstance(action, np.ndarray) and action.shape == () else action)
@@ -137,7 +138,7 @@ class PitchVectorEnv(VectorEnv[Any, Any, Any]):
     beside it in `info["final_info"]`.
     """
 
-    metadata = {"render_modes": ["ansi"], "render_fps": 2, "autoreset_mode": AutoresetMode.SAME_STEP}
+    metadata = {"render_modes": ["ansi"], "render_fps": 2, "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
 
     def __init__(
         self,
@@ -169,14 +170,14 @@ class PitchVectorEnv(VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
 
-    def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+    def reset(self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin new episodes everywhere, or where `options["reset_mask"]` (num_envs,) bool says; else as `PitchEnv.reset`.
 
         `seed`: a number s stands for s, s + 1, …; or one each.
         """
-        seeds = [None] * self.num_envs if seed is None else [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else list(seed)
+        seeds: list[int | None] = (
+            list(seed) if isinstance(seed, Sequence) else [None if seed is None else seed + i for i in self._rows.tolist()]
+        )
         if len(seeds) != self.num_envs:
             raise ValueError(f"seed: {len(seeds)} given; allowed: one, or {self.num_envs}, one an environment")
         super().reset(seed=seeds[0])
@@ -246,4 +247,4 @@ class PitchVectorEnv(VectorEnv[Any, Any, Any]):
             return None
         from pitchenv.render import seat_text
 
-        return tuple(seat_text(self._tables.game(row), int(self._tables.seat[row])) for row in self._rows)
+        return tuple(seat_text(self._tables.game(row), int(self._tables.seat[row])) for row in self._rows.tolist())

@@ -11,6 +11,7 @@ from pitchenv.actions import ACTIONS, IllegalAction, action_name
 from pitchenv.batch import batch_options
 from pitchenv.checks import check_keys
 from pitchenv.compiling import announce_compiling
+from pitchenv.engine import seated
 from pitchenv.engine.state import MATCH, NOBODY, VIEW
 from pitchenv.engine.table import GOES_ON, TERMINATED, TRUNCATED
 from pitchenv.game import Game
@@ -41,11 +42,13 @@ def player(spec: Player) -> Policy:
 
 
 def other_players(rules: Rules, opponents: Player | Sequence[Player], partners: Player | None) -> list[Policy]:
-    """Who plays the seats left of the learner's, in order: `opponents` is one for all or one each; `partners` takes the learner's own side."""
+    """Who plays the seats left of the learner's, in order: `opponents` is one for all or one each, `partners` plays on its own side."""
     others = rules.players - 1
     if isinstance(opponents, list | tuple):
         if len(opponents) != others or partners is not None:
-            raise ValueError(f"opponents: {len(opponents)} given; allowed: one, or {others}, one a seat from the left neighbour on, without partners")
+            raise ValueError(
+                f"opponents: {len(opponents)} given; allowed: one, or {others}, one a seat from the left neighbour on, without partners"
+            )
         return [player(spec) for spec in opponents]
     against: Policy = player(opponents)  # type: ignore[arg-type]
     beside = against if partners is None else player(partners)
@@ -103,7 +106,7 @@ class Tables:
 
     def begin(self, rows: Rows, seeds: Sequence[int | None] | None = None, options: dict[str, Any] | None = None) -> None:
         """New episodes in some matches, up to the learner's turn: from a seed each, as `Game(rules, seed)`, or the next of its stream."""
-        seating.start_next_all(self.matches, rows)
+        seated.start_next_all(self.matches, rows)
         for row, seed in zip(rows, seeds or [], strict=False):
             if seed is not None:
                 self.matches[row] = Game(self.rules, seed)._match[0]
@@ -111,7 +114,7 @@ class Tables:
             for row in rows:
                 self.matches[row] = seating.lay_out(self.game(row), options)._match[0]
         if self._fixed_seat is None:
-            seating.draw_seats(self.matches, rows, self.seat)
+            seated.draw_seats(self.matches, rows, self.seat)
         else:
             self.seat[rows] = self._fixed_seat
         self.ended[rows] = GOES_ON
@@ -122,10 +125,10 @@ class Tables:
 
     def step(self, actions: NDArray[np.int64]) -> NDArray[np.float64]:
         """The learner's action (size,) in every match, and all that the others do until its next turn or the end of the episode; returns
-        the learner's rewards (size,). An illegal action ends the episode at the price of `seating.penalty` and leaves its match as it is."""
+        the learner's rewards (size,). An illegal action ends the episode at the price of `seating.penalty`; its match stays as it is."""
         rows = np.arange(self.size)
         allowed = np.empty(self.size, np.bool_)
-        seating.legal_all(self.matches, rows, actions, allowed)
+        seated.legal_all(self.matches, rows, actions, allowed)
         self._rewards[:] = 0
         self._take(rows[allowed], actions[allowed])
         self._play_others(rows[allowed])
@@ -156,7 +159,7 @@ class Tables:
         inputs = observations
         if policy.reads == "view":
             inputs = np.zeros(len(rows), VIEW)
-            seating.view_all(self.matches, rows, seats, inputs)
+            seated.view_all(self.matches, rows, seats, inputs)
         actions = np.asarray(policy.act(inputs, mask, seats))
         if actions.shape != rows.shape or actions.dtype.kind not in "iu":
             raise IllegalAction(f"{type(policy).__name__}.act: {actions.dtype} of shape {actions.shape}; allowed: integers {rows.shape}")
@@ -164,14 +167,14 @@ class Tables:
         wrong = ~inside | ~mask[np.arange(len(rows)), np.where(inside, actions, 0)]
         if wrong.any():
             k = int(wrong.argmax())
-            allowed = ", ".join(action_name(a) for a in np.flatnonzero(mask[k]))
-            said = repr(action_name(actions[k])) if inside[k] else str(actions[k])
+            allowed = ", ".join(action_name(a) for a in np.flatnonzero(mask[k]).tolist())
+            said = repr(action_name(int(actions[k]))) if inside[k] else str(actions[k])
             raise IllegalAction(f"{type(policy).__name__}.act: action {said}: not legal for seat {seats[k]}; allowed: {allowed}")
         return actions
 
     def _take(self, rows: Rows, actions: NDArray[np.int64]) -> None:
         """Legal actions in some matches, with all that follows where they end a deal."""
-        seating.take_all(self.matches, rows, actions, self._options, self._rewards)
+        seated.take_all(self.matches, rows, actions, self._options, self._rewards)
         closed = rows[self._turn[rows] == NOBODY]
         if not len(closed):
             return
@@ -184,12 +187,12 @@ class Tables:
         go_on = closed[~over & ~cut]
         for row in go_on if self._keep_deals else ():
             self._finished[row].append(self.matches[row : row + 1].copy())
-        seating.redeal_all(self.matches, go_on)
+        seated.redeal_all(self.matches, go_on)
 
     def look(self, rows: Rows, seats: Rows) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Observations (n, F) and masks (n, 70) of seats in some matches, in new arrays; no action where the episode has ended."""
         observations, mask = np.empty((len(rows), self.layout.size), np.float32), np.empty((len(rows), ACTIONS), np.bool_)
-        seating.look_all(self.matches, rows, seats, self._scratch, self.layout.at, observations, mask)
+        seated.look_all(self.matches, rows, seats, self._scratch, self.layout.at, observations, mask)
         mask[self.ended[rows] != GOES_ON] = False
         return observations, mask
 

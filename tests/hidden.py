@@ -9,8 +9,8 @@ from pitchenv.cards import CARDS, cards_in, mask_of
 
 
 def with_other_hidden_cards(game: pitchenv.Game, seat: int, rng: random.Random) -> pitchenv.Game:
-    """A copy in which the other hands, what other seats have put away, the rest of the stock and the seed are different; what has
-    been played, all counts, and everything of `seat` are the same. (Whether the others could have played so is of no account to `seat`'s eyes.)"""
+    """A copy in which the other hands, what other seats have put away, the rest of the stock and the seed are different; what has been
+    played, all counts, and everything of `seat` are the same. (Whether the others could have played so is of no account to it.)"""
     twin = game.copy()
     hidden, public = twin._match["hidden"][0], twin._match["public"][0]
     others = [s for s in range(game.rules.players) if s != seat]

@@ -64,7 +64,8 @@ class ReferenceMatch:
         self._deal(hands, stock)
 
     def next_deal(self, hands: Sequence[Sequence[str]], stock: Sequence[str]) -> None:
-        assert self.phase == "ended" and not self.over
+        assert self.phase == "ended"
+        assert not self.over
         if self.points is not None or self.rules.thrown_in == "next_dealer":
             self.dealer = self._left_of(self.dealer)
         self._deal(hands, stock)
@@ -84,9 +85,7 @@ class ReferenceMatch:
         return []
 
     def apply(self, action: str) -> None:
-        assert action in self.legal_actions(), (
-            f"{action} is not legal in the {self.phase} of seat {self.seat}"
-        )
+        assert action in self.legal_actions(), f"{action} is not legal in the {self.phase} of seat {self.seat}"
         if self.phase == "auction":
             self._apply_auction(action)
         elif self.phase == "trump":
@@ -104,8 +103,10 @@ class ReferenceMatch:
 
     def _deal(self, hands: Sequence[Sequence[str]], stock: Sequence[str]) -> None:
         dealt = [card for hand in hands for card in hand] + list(stock)
-        assert len(hands) == self.rules.players and all(len(hand) == self.rules.hand_size for hand in hands)
-        assert len(set(dealt)) == len(dealt) and set(dealt) <= set(pack(self.rules))
+        assert len(hands) == self.rules.players
+        assert all(len(hand) == self.rules.hand_size for hand in hands)
+        assert len(set(dealt)) == len(dealt)
+        assert set(dealt) <= set(pack(self.rules))
         self.hands = [list(hand) for hand in hands]
         self.stock = list(stock)
         self.discards: list[list[str]] = [[] for _ in hands]
@@ -133,17 +134,11 @@ class ReferenceMatch:
         is_dealer = self.seat == self.dealer
         if self.bid is None and is_dealer and rules.dealer_must_bid:
             return [f"bid {level}" for level in sorted(rules.dealer_must_bid)]
-        levels = [
-            level for level in range(rules.min_bid, maximum + 1) if self.bid is None or level > self.bid
-        ]
+        levels = [level for level in range(rules.min_bid, maximum + 1) if self.bid is None or level > self.bid]
         if is_dealer and self.bid is not None:
             at_maximum = self.bid == maximum
             steals = rules.dealer_steals
-            if (
-                steals == "any"
-                or (steals == "max_only" and at_maximum)
-                or (steals == "below_max" and not at_maximum)
-            ):
+            if steals == "any" or (steals == "max_only" and at_maximum) or (steals == "below_max" and not at_maximum):
                 levels = [self.bid, *levels]
         return ["pass"] + [f"bid {level}" for level in levels]
 
@@ -246,11 +241,7 @@ class ReferenceMatch:
 
     def _open_suits(self, hand: Iterable[str], discards: Iterable[str]) -> list[str]:
         held, gone = [card[1] for card in hand], [card[1] for card in discards]
-        return [
-            suit
-            for suit in SUITS
-            if held.count(suit) >= 1 and (gone.count(suit) == 0 or held.count(suit) >= self.rules.tricks)
-        ]
+        return [suit for suit in SUITS if held.count(suit) >= 1 and (gone.count(suit) == 0 or held.count(suit) >= self.rules.tricks)]
 
     # 7. Tricks
 

@@ -1,7 +1,7 @@
 """The observation vector against a slow twin, which computes every piece from a `Game` by the words of the legend."""
 
 import random
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -259,7 +259,7 @@ class Twin:
                 out.append(getattr(r, column) is True)
         return out
 
-    RENAMED = {"trump": "trump_piece", "bids": "bids_piece", "rules": "rules_piece"}
+    RENAMED: ClassVar[dict[str, str]] = {"trump": "trump_piece", "bids": "bids_piece", "rules": "rules_piece"}
 
     def piece(self, name: str) -> np.ndarray:
         return np.asarray(getattr(self, self.RENAMED.get(name, name))(), np.float32).ravel()
@@ -269,7 +269,8 @@ def check(game: pitchenv.Game, seat: int, slots: int) -> None:
     legend = layout(slots)
     twin = Twin(game, seat, slots)
     vector = game.observe(seat, slots)
-    assert vector.shape == (legend.size,) and vector.dtype == np.float32
+    assert vector.shape == (legend.size,)
+    assert vector.dtype == np.float32
     for piece in legend.pieces:
         seen, expected = vector[legend.slices[piece.name]], twin.piece(piece.name)
         assert np.array_equal(seen, expected), f"{piece.name}: {seen} but {expected}"
@@ -312,10 +313,12 @@ def test_every_piece_comes_up():
 def test_the_layout_is_its_legend():
     for slots in range(2, 9):
         legend = layout(slots)
-        assert legend.version == LAYOUT_VERSION and layout(slots) is legend
+        assert legend.version == LAYOUT_VERSION
+        assert layout(slots) is legend
         assert list(legend.slices) == [piece.name for piece in legend.pieces]
         ends = [0, *(where.stop for where in legend.slices.values())]
-        assert [where.start for where in legend.slices.values()] == ends[:-1] and ends[-1] == legend.size
+        assert [where.start for where in legend.slices.values()] == ends[:-1]
+        assert ends[-1] == legend.size
         assert legend.state_size == legend.size + (2 * slots + 1) * 54
         assert legend.table().count("\n") == len(legend.pieces) + 1
         for piece in legend.pieces:
@@ -352,10 +355,16 @@ def test_describe_says_it_in_words():
         game.apply(action)
     words = dict(line.split(": ", 1) for line in layout(2).describe(game.observe(1)).splitlines())
     assert words["hand"] == "7D 8H 9H TH JS QS"
-    assert words["phase"] == "play" and words["trump"] == "spades" and words["standing_bid"] == "3"
-    assert words["to_act"] == "seat 0" and words["pitcher"] == "seat 1" and words["leader"] == "seat 1"
-    assert words["trick"] == "seat 1: spades A" and words["played"] == "seat 1: AS"
-    assert words["passed"] == "seat 0" and words["bids"] == "seat 1: 3"
+    assert words["phase"] == "play"
+    assert words["trump"] == "spades"
+    assert words["standing_bid"] == "3"
+    assert words["to_act"] == "seat 0"
+    assert words["pitcher"] == "seat 1"
+    assert words["leader"] == "seat 1"
+    assert words["trick"] == "seat 1: spades A"
+    assert words["played"] == "seat 1: AS"
+    assert words["passed"] == "seat 0"
+    assert words["bids"] == "seat 1: 3"
     with pytest.raises(ValueError, match=r"vector of shape \(3,\): not an observation for 2 slots; allowed: \(\d+,\)"):
         layout(2).describe(np.zeros(3))
 
@@ -381,7 +390,8 @@ def test_the_hidden_rest_of_the_state():
             for slot in range(slots):
                 at = (seat + slot) % rules.players
                 hand, away = (game.hands[at], game.put_away[at]) if slot < rules.players else ([], [])
-                assert np.flatnonzero(rest[slot]).tolist() == hand and np.flatnonzero(rest[slots + slot]).tolist() == away
+                assert np.flatnonzero(rest[slot]).tolist() == hand
+                assert np.flatnonzero(rest[slots + slot]).tolist() == away
             stock = game.stock
             assert sorted(np.flatnonzero(rest[-1]).tolist(), key=lambda c: -rest[-1][c]) == stock
             assert np.allclose([rest[-1][c] for c in stock], [(len(stock) - i) / len(stock) for i in range(len(stock))])

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import random
+import re
 import subprocess
 import sys
 import warnings
@@ -22,8 +23,12 @@ from tests.conformance import ALL_RULES, GAMES, check_episode, check_moment
 
 SOME = ["auction-4-partners", "oklahoma-6", "smear", "auction-2"]
 
-# What api_test says of every environment with a Dict observation, or with a mask that is zero for a seat not to act, except PettingZoo's own.
-SAID_OF_ALL = ("Observation space for each agent probably should be", "Observation is not a NumPy array", "Action mask numpy array is all zeros")
+# What api_test says of every environment that is not its own and has a Dict observation, or a mask that is zero for a seat not to act.
+SAID_OF_ALL = (
+    "Observation space for each agent probably should be",
+    "Observation is not a NumPy array",
+    "Action mask numpy array is all zeros",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -93,12 +98,14 @@ def test_a_match_that_is_cut_off_is_truncated_and_one_that_is_won_terminates():
     env = pitch_v0.env(rules="setback", episode="match", reward="win", max_deals=1)
     env.reset(seed=1)
     play_at_random(env, random.Random(1))
-    assert all(env.truncations.values()) and not any(env.terminations.values())
+    assert all(env.truncations.values())
+    assert not any(env.terminations.values())
     assert not any(env.rewards.values())
     env = pitch_v0.env(rules=pitchenv.load_rules("setback", target=1), episode="match", reward="win")
     env.reset(seed=1)
     play_at_random(env, random.Random(1))
-    assert all(env.terminations.values()) and not any(env.truncations.values())
+    assert all(env.terminations.values())
+    assert not any(env.truncations.values())
     assert sorted(env.rewards.values()) == [-1, -1, 1, 1]
 
 
@@ -113,7 +120,9 @@ print(check_episode(env, random.Random(5), seed=9), check_episode(env, random.Ra
 
 def test_the_same_seed_is_the_same_episode_in_any_process():
     said = [
-        subprocess.run([sys.executable, "-c", PRINT_EPISODES], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1]).stdout
+        subprocess.run(
+            [sys.executable, "-c", PRINT_EPISODES], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1]
+        ).stdout
         for _ in range(2)
     ]
     env = pitch_v0.env(rules="oklahoma-4", episode="match", max_deals=2)
@@ -153,9 +162,12 @@ def test_options_give_cards_dealer_and_scores():
     assert env.agent_selection == "player_3"
     drawn = pitchenv.Game("auction-4-partners", seed=5)
     env.reset(seed=5, options={"dealer": (drawn.dealer + 1) % 4})
-    assert env.game.hands == drawn.hands and env.game.dealer == (drawn.dealer + 1) % 4
+    assert env.game.hands == drawn.hands
+    assert env.game.dealer == (drawn.dealer + 1) % 4
     env.reset(seed=5, options={})
-    assert env.game.hands == drawn.hands and env.game.dealer == drawn.dealer and env.game.scores == [0, 0]
+    assert env.game.hands == drawn.hands
+    assert env.game.dealer == drawn.dealer
+    assert env.game.scores == [0, 0]
 
 
 def test_given_cards_are_those_of_the_first_deal_only():
@@ -175,6 +187,7 @@ def test_given_cards_are_those_of_the_first_deal_only():
     ("options", "line"),
     [
         ({"dealer": 4}, "dealer = 4: allowed: 0 … 3"),
+        ({"dealer": "me"}, "dealer = 'me': allowed: 0 … 3"),
         ({"scores": [1, 2, 3]}, "scores = [1, 2, 3]: allowed: 2 numbers, one a side"),
         ({"scores": [1, 2000]}, "scores = [1, 2000]: allowed: whole numbers from −1000 to 1000"),
         ({"scores": [1, 0.5]}, "scores = [1, 0.5]: allowed: whole numbers from −1000 to 1000"),
@@ -186,7 +199,7 @@ def test_senseless_options_are_refused_in_one_line(options, line):
     env = pitch_v0.raw_env()
     env.reset(seed=0)
     before = env.game
-    with pytest.raises(ValueError) as refusal:
+    with pytest.raises(ValueError, match=re.escape(line)) as refusal:
         env.reset(seed=1, options=options)
     assert str(refusal.value) == line
     assert env.game is before
@@ -199,9 +212,12 @@ def test_raw_env_refuses_what_is_no_legal_action_and_changes_nothing(action):
     before, agent = env.game._match.tobytes(), env.agent_selection
     with pytest.raises(pitchenv.IllegalAction) as refusal:
         env.step(action)
-    assert "\n" not in str(refusal.value) and "allowed" in str(refusal.value) or "not an action" in str(refusal.value)
-    assert env.game._match.tobytes() == before and env.agent_selection == agent
-    assert not any(env.terminations.values()) and not any(env.rewards.values())
+    assert "\n" not in str(refusal.value)
+    assert re.search("allowed: |not an action", str(refusal.value))
+    assert env.game._match.tobytes() == before
+    assert env.agent_selection == agent
+    assert not any(env.terminations.values())
+    assert not any(env.rewards.values())
     play_at_random(env, random.Random(1))
     assert all(env.terminations.values())
 
@@ -209,13 +225,20 @@ def test_raw_env_refuses_what_is_no_legal_action_and_changes_nothing(action):
 def test_raw_env_names_what_is_allowed():
     env = pitch_v0.raw_env(rules="smear")
     env.reset(seed=2)
-    with pytest.raises(pitchenv.IllegalAction, match=r"action 'AS': not legal for seat \d in the auction phase; allowed: pass, bid 2, bid 3, bid 4"):
+    with pytest.raises(
+        pitchenv.IllegalAction, match=r"action 'AS': not legal for seat \d in the auction phase; allowed: pass, bid 2, bid 3, bid 4"
+    ):
         env.step(pitchenv.actions.action_number("AS"))
 
 
 @pytest.mark.parametrize(
     ("rules", "reward", "episode", "price"),
-    [("auction-4-partners", "margin", "deal", 8), ("oklahoma-6", "margin", "match", 20), ("oklahoma-6", "score", "deal", 10), ("auction-3", "win", "match", 1)],
+    [
+        ("auction-4-partners", "margin", "deal", 8),
+        ("oklahoma-6", "margin", "match", 20),
+        ("oklahoma-6", "score", "deal", 10),
+        ("auction-3", "win", "match", 1),
+    ],
 )
 @pytest.mark.parametrize("steps", [0, 3])
 def test_an_illegal_action_ends_the_episode_at_a_price_by_side(rules, reward, episode, price, steps):
@@ -233,16 +256,21 @@ def test_an_illegal_action_ends_the_episode_at_a_price_by_side(rules, reward, ep
     by_seat = [-price if seat % sides == side else price / (sides - 1) for seat in range(len(env.possible_agents))]
     assert list(env.rewards.values()) == by_seat == list(env._cumulative_rewards.values())
     assert sum(by_seat[:sides]) == pytest.approx(0)
-    assert all(env.terminations.values()) and not any(env.truncations.values())
+    assert all(env.terminations.values())
+    assert not any(env.truncations.values())
     assert [info["illegal"] for info in env.infos.values()] == [int(a == offender) for a in env.possible_agents]
     paid = {}
     for agent in env.agent_iter():
         observation, paid[agent], terminated, _, _ = env.last()
-        assert terminated and not observation["action_mask"].any()
+        assert terminated
+        assert not observation["action_mask"].any()
         env.step(None)
-    assert list(paid.values()) == by_seat and list(paid) == env.possible_agents
+    assert list(paid.values()) == by_seat
+    assert list(paid) == env.possible_agents
     env.reset()
-    assert not any(env.terminations.values()) and not any(env.rewards.values()) and not any(i["illegal"] for i in env.infos.values())
+    assert not any(env.terminations.values())
+    assert not any(env.rewards.values())
+    assert not any(i["illegal"] for i in env.infos.values())
     play_at_random(env, random.Random(4))
     assert all(env.terminations.values())
 
@@ -254,7 +282,8 @@ def test_an_action_outside_the_space_is_an_error_in_env_and_changes_nothing():
     for action in (70, -1, 1.5, None):
         with pytest.raises(AssertionError, match="action is not in action space"):
             env.step(action)
-    assert env.game._match.tobytes() == before and not any(env.terminations.values())
+    assert env.game._match.tobytes() == before
+    assert not any(env.terminations.values())
 
 
 def test_acting_after_the_end_and_before_the_beginning_is_refused():
@@ -283,14 +312,17 @@ def test_reset_in_the_middle_of_the_last_steps():
 def test_it_is_registered_by_name():
     env = pettingzoo.make("aec", "pitch/pitch-v0", rules="smear", episode="match")
     env.reset(seed=1)
-    assert env.game.rules == pitchenv.load_rules("smear") and str(env) == "pitch_v0"
+    assert env.game.rules == pitchenv.load_rules("smear")
+    assert str(env) == "pitch_v0"
     assert type(env) is type(pitch_v0.env())
 
 
 def test_metadata_spaces_and_defaults():
     env = pitch_v0.env()
-    assert env.metadata["name"] == "pitch_v0" and env.metadata["render_modes"] == ["ansi", "human"]
-    assert env.metadata["is_parallelizable"] is False and env.metadata["render_fps"] > 0
+    assert env.metadata["name"] == "pitch_v0"
+    assert env.metadata["render_modes"] == ["ansi", "human"]
+    assert env.metadata["is_parallelizable"] is False
+    assert env.metadata["render_fps"] > 0
     assert env.rules == pitchenv.load_rules("auction-4-partners")
     assert env.possible_agents == ["player_0", "player_1", "player_2", "player_3"]
     assert env.action_space("player_0") == gymnasium.spaces.Discrete(70)
@@ -309,9 +341,10 @@ def test_metadata_spaces_and_defaults():
     ],
 )
 def test_senseless_arguments_are_refused_in_one_line(kwargs, line):
-    with pytest.raises(ValueError) as refusal:
+    with pytest.raises(ValueError, match=re.escape(line)) as refusal:
         pitch_v0.env(**kwargs)
-    assert str(refusal.value).startswith(line) and "\n" not in str(refusal.value)
+    assert str(refusal.value).startswith(line)
+    assert "\n" not in str(refusal.value)
 
 
 def test_render_shows_the_table():
@@ -325,7 +358,8 @@ def test_an_environment_can_be_pickled_and_copied():
     for twin in (pickle.loads(pickle.dumps(env)), copy.deepcopy(env)):
         twin.reset(seed=8)
         env.reset(seed=8)
-        assert twin.render() == env.render() and twin.rules == env.rules
+        assert twin.render() == env.render()
+        assert twin.rules == env.rules
         assert check_episode(twin, random.Random(1), "score", seed=8) == check_episode(env, random.Random(1), "score", seed=8)
 
 

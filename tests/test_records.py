@@ -160,7 +160,9 @@ def test_a_record_that_does_not_hold_up_is_refused_in_one_line(change, says):
     with pytest.raises(RecordError) as refusal:
         replay(broken(change), "line 3")
     line = str(refusal.value)
-    assert line.startswith("line 3") and "\n" not in line and all(part in line for part in says), line
+    assert line.startswith("line 3")
+    assert "\n" not in line
+    assert all(part in line for part in says), line
 
 
 def test_a_match_that_is_over_has_no_further_deal():

@@ -30,9 +30,9 @@ def dealt(rules: SimpleNamespace, rng: random.Random) -> tuple[list[list[str]], 
 
 def test_the_action_table():
     assert len(ACTIONS) == len(NUMBER) == 70
-    assert [
-        NUMBER[text] for text in ("2C", "AS", "HJ", "LJ", "pass", "bid 1", "bid 10", "trump C", "done")
-    ] == [*[0, 51, 52, 53, 54, 55, 64, 65, 69]]
+    assert [NUMBER[text] for text in ("2C", "AS", "HJ", "LJ", "pass", "bid 1", "bid 10", "trump C", "done")] == [
+        *[0, 51, 52, 53, 54, 55, 64, 65, 69]
+    ]
 
 
 def test_the_pack_holds_eighty_pips():
@@ -60,7 +60,9 @@ def test_random_matches_keep_to_what_every_game_keeps_to(seed):
             assert sorted([*away, *match.stock, *match.winner_of]) == sorted(pack(rules))
             if match.points is None:
                 endings["thrown in"] += 1
-                assert match.scores == before and not rules.dealer_must_bid and not match.over
+                assert match.scores == before
+                assert not rules.dealer_must_bid
+                assert not match.over
             else:
                 check_points(match, before)
                 endings["made" if match.points[match.pitcher % rules.sides] >= match.bid else "set"] += 1
@@ -77,7 +79,8 @@ def play_deal(match: ReferenceMatch, rng: random.Random) -> None:
         if match.phase == "ended":
             return
         legal = match.legal_actions()
-        assert legal and len(set(legal)) == len(legal)
+        assert legal
+        assert len(set(legal)) == len(legal)
         match.apply("pass" if "pass" in legal and rng.random() < passes else rng.choice(legal))
     raise AssertionError("the deal does not end")
 
@@ -109,7 +112,8 @@ def test_every_value_of_every_field_comes_up():
     for name, (low, high) in NUMBERS.items():
         if name in ("widow", "target", "redraw"):
             # No pack covers a redraw of 27, and large targets are drawn thinly.
-            assert low in seen[name] and len(seen[name]) > 20
+            assert low in seen[name]
+            assert len(seen[name]) > 20
         else:
             assert seen[name] == set(range(low, high + 1))
 

@@ -82,10 +82,11 @@ def test_other_chairs(name):
         scores = [rng.randint(-3, rules.target - 1) for _ in range(sides)]
         start = {"stock": game.stock, "dealer": game.dealer, "scores": scores}
         game = pitchenv.Game.from_deal(rules, game.hands, **start)
-        moved = {"stock": game.stock, "dealer": (game.dealer + turn) % players, "scores": [scores[(s - turn) % sides] for s in range(sides)]}
+        moved = start | {"dealer": (game.dealer + turn) % players, "scores": [scores[(s - turn) % sides] for s in range(sides)]}
         twin = pitchenv.Game.from_deal(rules, [game.hands[(s - turn) % players] for s in range(players)], **moved)
         while game.phase != "ended":
-            assert twin.seat == (game.seat + turn) % players and twin.legal_actions() == game.legal_actions()
+            assert twin.seat == (game.seat + turn) % players
+            assert twin.legal_actions() == game.legal_actions()
             seat = rng.randrange(players)
             assert (twin.state((seat + turn) % players) == game.state(seat)).all()
             assert (twin.mask((seat + turn) % players) == game.mask(seat)).all()

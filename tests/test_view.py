@@ -22,7 +22,8 @@ def test_a_view_holds_all_that_the_seat_has_seen(name):
         for game in random_deal(first, rng):
             for seat in range(rules.players):
                 view = game.view(seat)
-                assert view.dtype == VIEW and view["seat"] == seat
+                assert view.dtype == VIEW
+                assert view["seat"] == seat
                 assert set(cards_in(int(view["first_hand"]))) == dealt[seat]
                 assert cards_in(int(view["hand"])) == game.hands[seat]
                 assert cards_in(int(view["put_away"])) == game.put_away[seat]
@@ -70,7 +71,8 @@ def test_the_true_rest_gives_the_match_itself_and_it_plays_on_alike(name):
             ahead = game.copy()
             while ahead.phase != "ended":
                 action = rng.choice(ahead.legal_actions())
-                assert again.legal_actions() == ahead.legal_actions() and again.seat == ahead.seat
+                assert again.legal_actions() == ahead.legal_actions()
+                assert again.seat == ahead.seat
                 ahead.apply(action)
                 again.apply(action)
             assert (again.points, again.scores, again.winner) == (ahead.points, ahead.scores, ahead.winner)

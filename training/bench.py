@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 import tyro
 
-from pitchenv import Batch, Game, games, load_rules
+from pitchenv import Batch, Game, games, load_rules, pitch_v0
 from pitchenv.actions import ACTIONS
 from training.peers import AecEpisode, peers
 from training.timing import Run, rates, until
@@ -92,8 +92,6 @@ def run(arguments: Arguments) -> dict[str, Any]:
 
 def ours(game: str, sizes: Sequence[int]) -> dict[str, Run]:
     """What is measured of one game, by name."""
-    from pitchenv import pitch_v0
-
     runs: dict[str, Run] = {}
     for size in sizes:
         runs[f"random play {size}"] = until(_RandomPlay(game, size))

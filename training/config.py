@@ -59,6 +59,8 @@ class NetworkConfig:
     """Widths of the actor's hidden layers."""
     critic_hidden: Sizes = (256, 256)
     """Widths of the critic's."""
+    canonical_suits: bool = True
+    """Rename the suits to a canonical order before the networks see them."""
 
 
 @one_line(ConfigError)

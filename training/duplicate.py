@@ -206,4 +206,5 @@ def _by_agent(of_side: NDArray[np.generic], plan: NDArray[np.int64], agents: int
 
 def _margins(score: NDArray[np.float64]) -> NDArray[np.float64]:
     """Mean difference over the plays with both, (agents, agents, deals), from (agents, plays, deals)."""
-    return np.nanmean(score[:, None] - score[None, :], axis=2)
+    means: NDArray[np.float64] = np.nanmean(score[:, None] - score[None, :], axis=2)
+    return means

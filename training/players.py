@@ -33,6 +33,8 @@ class Player:
         mixed = np.random.SeedSequence([AGENT_STREAM, self.number, *(int(s) % 2**64 for s in seed)])
         try:
             self.policy.reset(rules, size, int(mixed.generate_state(1)[0]))
+        except ValueError as fault:  # a refusal, such as of a checkpoint for other rules
+            raise AgentError(f"agent {self.name!r}: {' '.join(str(fault).split())}") from fault
         except Exception as fault:
             raise AgentError(f"agent {self.name!r}: reset raised {_said(fault)}") from fault
 

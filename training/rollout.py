@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from agents.canonical import canonical_states, original_actions
 from agents.learned import PARTS, inputs_for
 from agents.networks import Actor
 from pitchenv import Batch
@@ -82,8 +83,11 @@ class Rollout:
 class Collector:
     """Plays deals with the learning networks at every seat, and a frozen policy where a part does not learn."""
 
-    def __init__(self, batch: Batch, actors: dict[str, Actor], partner: Policy | None, device: torch.device, clock: Clock) -> None:
+    def __init__(
+        self, batch: Batch, actors: dict[str, Actor], partner: Policy | None, canonical_suits: bool, device: torch.device, clock: Clock
+    ) -> None:
         self.batch, self.actors, self.partner, self.device, self.clock = batch, actors, partner, device, clock
+        self.canonical_suits = canonical_suits
         self._buffers = {part: Buffer(batch.layout.state_size, batch.mask.shape[1]) for part in actors}
 
     @torch.no_grad()
@@ -101,24 +105,23 @@ class Collector:
         wave = decisions = 0
         while (live := np.flatnonzero(batch.seat >= 0)).size:
             bidding = batch.matches["public"]["phase"][live] <= TRUMP
-            with self.clock("engine"):
-                state = batch.state
             for part, rows in zip(PARTS, (live[bidding], live[~bidding]), strict=True):
                 if not rows.size:
                     continue
                 if part not in self.actors:
                     actions[rows] = self._partner_acts(rows)
                     continue
-                seen, mask = state[rows], batch.mask[rows]
+                with self.clock("engine"):
+                    state, mask, to = canonical_states(batch.matches, rows, batch.layout, self.canonical_suits)
                 with self.clock("inference"):
-                    on_device = torch.from_numpy(seen).to(self.device)[:, :size]
+                    on_device = torch.from_numpy(state).to(self.device)[:, :size]
                     logits = self.actors[part](on_device, torch.from_numpy(mask).to(self.device))
                     log_probs = torch.log_softmax(logits, -1).cpu()
                     chosen = torch.multinomial(log_probs.exp(), 1, generator=random)
                     log_prob = log_probs.gather(1, chosen).squeeze(1)
-                actions[rows] = chosen.squeeze(1).numpy()
+                actions[rows] = np.take_along_axis(original_actions(to), chosen.numpy(), 1)[:, 0]
                 self._buffers[part].append(
-                    state=seen, mask=mask, action=actions[rows], log_prob=log_prob.numpy(), deal=rows,
+                    state=state, mask=mask, action=chosen.squeeze(1).numpy(), log_prob=log_prob.numpy(), deal=rows,
                     seat=batch.seat[rows], wave=np.full(len(rows), wave),
                 )  # fmt: skip
             with self.clock("engine"):

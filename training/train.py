@@ -48,6 +48,7 @@ class Run:
     partner: Policy | None
     iteration: int = 0
     decisions: int = 0
+    cpu_seconds: float = 0.0  # that the process has spent on it, of all sessions
     curve: list[dict[str, float]] = field(default_factory=list)  # evaluations so far
 
     @classmethod
@@ -68,7 +69,7 @@ class Run:
     def state_dict(self) -> dict[str, Any]:
         """What a checkpoint holds. Random streams follow from the seed and the iteration, so that these two are their whole state."""
         return {
-            "iteration": self.iteration, "decisions": self.decisions, "curve": self.curve,
+            "iteration": self.iteration, "decisions": self.decisions, "cpu_seconds": self.cpu_seconds, "curve": self.curve,
             "learners": {part: learner.state_dict() for part, learner in self.learners.items()},
         }  # fmt: skip
 
@@ -78,14 +79,15 @@ class Run:
             for part, learner in self.learners.items():
                 learner.load_state_dict(state["learners"][part])
             self.iteration, self.decisions, self.curve = state["iteration"], state["decisions"], state["curve"]
+            self.cpu_seconds = state["cpu_seconds"]
         except (KeyError, ValueError, RuntimeError) as fault:
             raise CheckpointError(f"checkpoint of {str(self.folder)!r}: does not fit its configuration: {' '.join(str(fault).split())[:160]}") from None
 
     def save(self) -> Path:
         """Write a checkpoint."""
-        hidden = self.config.network.hidden
+        net = self.config.network
         networks = {
-            part: network_bytes(learner.actor, part, self.rules, self.rules.players, hidden)  # type: ignore[arg-type]
+            part: network_bytes(learner.actor, part, self.rules, self.rules.players, net.hidden, net.canonical_suits)  # type: ignore[arg-type]
             for part, learner in self.learners.items()
         }
         sources = {part: "network" if part in self.learners else self.config.partner for part in PARTS}
@@ -94,7 +96,8 @@ class Run:
     def player(self) -> Policy:
         """What has been learned so far, playing greedily."""
         policies = {
-            part: NetworkPolicy(learner.actor.cpu(), self.rules, self.rules.players) for part, learner in self.learners.items()
+            part: NetworkPolicy(learner.actor.cpu(), self.rules, self.rules.players, canonical_suits=self.config.network.canonical_suits)
+            for part, learner in self.learners.items()
         }
         return TwoPartPolicy(**{part: policies.get(part, self.partner) for part in PARTS})  # type: ignore[arg-type]
 
@@ -125,10 +128,11 @@ def train(run: Run, stop: "Stop", resumed: bool = False) -> bool:
         batch = Batch(
             run.rules, ppo.deals_per_iteration, reward=config.reward, start_scores=config.start_scores, restart=False, skip_forced=True
         )
-    collector = Collector(batch, {part: learner.actor for part, learner in run.learners.items()}, run.partner, run.device, clock)
+    collector = Collector(batch, {part: learner.actor for part, learner in run.learners.items()}, run.partner,
+        config.network.canonical_suits, run.device, clock)
     with Progress(config.iterations, run.iteration, ppo.deals_per_iteration) as progress:
         while run.iteration < config.iterations and not stop.asked:
-            begun = time.perf_counter()
+            begun, cpu_begun = time.perf_counter(), time.process_time()
             left = 1 - run.iteration / config.iterations
             lr = ppo.lr_end + (ppo.lr - ppo.lr_end) * left
             entropy = ppo.entropy_end + (ppo.entropy - ppo.entropy_end) * left
@@ -151,8 +155,9 @@ def train(run: Run, stop: "Stop", resumed: bool = False) -> bool:
             if run.iteration % config.evaluation.every == 0 and run.iteration < config.iterations:
                 with clock("evaluation"):
                     figures = run.evaluate(config.evaluation.deals)
-                run.curve.append({"deals": deals, **figures})
+                run.curve.append({"deals": deals, "cpu_seconds": run.cpu_seconds + time.process_time() - cpu_begun, **figures})
                 scalars |= figures
+            run.cpu_seconds += time.process_time() - cpu_begun
             metrics.log(scalars, deals)
             progress.advance(run.iteration, run.curve[-1] if run.curve else {})
             if run.iteration % config.checkpoint_every == 0 and run.iteration < config.iterations:
@@ -161,11 +166,14 @@ def train(run: Run, stop: "Stop", resumed: bool = False) -> bool:
     if finished and not (run.curve and run.curve[-1]["deals"] == run.iteration * ppo.deals_per_iteration):
         with clock("evaluation"):
             figures = run.evaluate(config.evaluation.final_deals)
-        run.curve.append({"deals": run.iteration * ppo.deals_per_iteration, **figures})
+        run.curve.append({"deals": run.iteration * ppo.deals_per_iteration, "cpu_seconds": run.cpu_seconds, **figures})
         metrics.log(figures, run.iteration * ppo.deals_per_iteration)
     metrics.close()
     run.save()
-    summary = {"finished": finished, "iterations": run.iteration, "decisions": run.decisions, "curve": run.curve, "seconds": dict(clock.seconds)}
+    summary = {
+        "finished": finished, "iterations": run.iteration, "decisions": run.decisions, "cpu_seconds": run.cpu_seconds,
+        "curve": run.curve, "seconds": dict(clock.seconds),
+    }  # fmt: skip
     write_file(run.folder / "summary.json", json.dumps(summary, indent=1).encode())
     progress.say("time: " + ", ".join(f"{name} {share:.0%}" for name, share in clock.shares().items()))
     return finished

@@ -5,10 +5,10 @@ from pitchenv.cards import ACE, HIGH_JOKER, SUITS
 from pitchenv.engine.bits import GOLDEN, below, mix, stream
 from pitchenv.engine.kernel import kernel
 from pitchenv.engine.seats import next_seat
-from pitchenv.engine.state import AUCTION, NOBODY, NOTHING_YET, SEATS
+from pitchenv.engine.state import AUCTION, HISTORY, NOBODY, NOTHING_YET, SEATS
 
 # Random streams of a match beside those of its deals, which are numbered from 0.
-FIRST_DEALER, START_SCORES, NEXT_SEED, PLAYER = -2, -3, -4, -5
+FIRST_DEALER, START_SCORES, NEXT_SEED, PLAYER, LEARNER = -2, -3, -4, -5, -6
 
 
 @kernel
@@ -98,3 +98,6 @@ def open_deal(m):
     p.tricks_done = 0
     p.moves = 0
     p.first_lead_at = 0
+    for i in range(HISTORY):  # what was put away in the deal before stays unknown to others
+        m.history[i] = 0
+        p.history_seats[i] = 0

@@ -49,9 +49,7 @@ def seats(hands: str) -> list[list[str]]:
     return [hand.split() for hand in hands.split("|")]
 
 
-def deal(
-    hands: str, stock: str = "", dealer: int | None = None, scores: list[int] | None = None, **changes: Any
-) -> pitchenv.Game:
+def deal(hands: str, stock: str = "", dealer: int | None = None, scores: list[int] | None = None, **changes: Any) -> pitchenv.Game:
     """A deal with these hands, the dealer by default the last seat, so that seat 0 opens the auction."""
     by_seat = seats(hands)
     players, hand_size = len(by_seat), len(by_seat[0])

@@ -99,12 +99,8 @@ def test_once_each_seat_has_one_turn_and_it_ends_after_the_dealers(actions, pitc
         pytest.param(["0 pass", "1 pass", "2 pass", "3 bid 2"], 3, 2, id="the dealer alone"),
         pytest.param(["0 bid 1", "1 pass", "2 bid 2", "3 pass", "0 pass"], 2, 2, id="a second round"),
         pytest.param(["0 bid 1", "1 bid 2", "2 pass", "3 pass", "0 bid 3", "1 pass"], 0, 3, id="two bid on"),
-        pytest.param(
-            ["0 bid 1", "1 pass", "2 pass", "3 bid 2", "0 bid 3", "3 pass"], 0, 3, id="passed skipped"
-        ),
-        pytest.param(
-            ["0 bid 1", "1 bid 2", "2 bid 3", "3 pass", "0 pass", "1 bid 4"], 1, 4, id="up to the maximum"
-        ),
+        pytest.param(["0 bid 1", "1 pass", "2 pass", "3 bid 2", "0 bid 3", "3 pass"], 0, 3, id="passed skipped"),
+        pytest.param(["0 bid 1", "1 bid 2", "2 bid 3", "3 pass", "0 pass", "1 bid 4"], 1, 4, id="up to the maximum"),
     ],
 )
 def test_rounds_go_round_until_all_but_one_have_passed_and_a_pass_is_final(turns, pitcher, bid):
@@ -155,17 +151,13 @@ def test_what_the_dealer_may_bid_over_a_standing_bid(dealer_steals, standing, de
     assert legal(game) == dealer_may
 
 
-@pytest.mark.parametrize(
-    ("dealer_steals", "standing"), [("below_max", 2), ("any", 2), ("any", 4), ("max_only", 4)]
-)
+@pytest.mark.parametrize(("dealer_steals", "standing"), [("below_max", 2), ("any", 2), ("any", 4), ("max_only", 4)])
 def test_the_dealer_who_bids_the_same_takes_it(dealer_steals, standing):
     game = play(auction(dealer_steals=dealer_steals), "pass", f"bid {standing}", "pass", f"bid {standing}")
     assert (game.phase, game.seat, game.pitcher, game.bid) == ("trump", 3, 3, standing)
 
 
-@pytest.mark.parametrize(
-    ("dealer_steals", "standing"), [("below_max", 2), ("any", 2), ("any", 4), ("max_only", 4)]
-)
+@pytest.mark.parametrize(("dealer_steals", "standing"), [("below_max", 2), ("any", 2), ("any", 4), ("max_only", 4)])
 def test_the_dealer_who_does_not_steal_leaves_it_to_the_bidder(dealer_steals, standing):
     game = play(auction(dealer_steals=dealer_steals), "pass", f"bid {standing}", "pass", "pass")
     assert (game.phase, game.seat, game.pitcher, game.bid) == ("trump", 1, 1, standing)

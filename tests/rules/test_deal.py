@@ -14,9 +14,7 @@ from tests.rules.table import deal, house, names
 )
 def test_each_seat_gets_hand_size_cards_and_the_rest_is_the_stock(players, hand_size, widow, jokers):
     tricks = min(hand_size, 6)
-    rules = house(
-        players=players, sides=players, hand_size=hand_size, tricks=tricks, widow=widow, jokers=jokers
-    )
+    rules = house(players=players, sides=players, hand_size=hand_size, tricks=tricks, widow=widow, jokers=jokers)
     for seed in range(20):
         game = pitchenv.Game(rules, seed=seed)
         assert [len(hand) for hand in game.hands] == [hand_size] * players
@@ -31,8 +29,10 @@ def test_the_pack_is_shuffled():
     hands = Counter(card for game in games for card in game.hands[0])
     tops = Counter(game.stock[0] for game in games)
     # Of 4000 deals a card is in a hand 461.5 +- 20.2 times and on top of the stock 76.9 +- 8.7 times: five deviations.
-    assert len(hands) == 52 and all(abs(count - 461.5) < 101 for count in hands.values())
-    assert len(tops) == 52 and all(abs(count - 76.9) < 44 for count in tops.values())
+    assert len(hands) == 52
+    assert all(abs(count - 461.5) < 101 for count in hands.values())
+    assert len(tops) == 52
+    assert all(abs(count - 76.9) < 44 for count in tops.values())
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 8])
@@ -59,7 +59,8 @@ def test_successive_deals_of_a_match_differ():
 def test_the_same_seed_deals_the_same_match():
     rules = house()
     games = [pitchenv.Game(rules, seed=seed) for seed in (7, 7, 8)]
-    assert games[0].hands == games[1].hands and games[0].dealer == games[1].dealer
+    assert games[0].hands == games[1].hands
+    assert games[0].dealer == games[1].dealer
     assert games[0].hands != games[2].hands
 
 
@@ -78,14 +79,20 @@ def test_a_chosen_deal_without_a_stock_has_the_rest_of_the_pack_in_the_order_of_
 
 
 @pytest.mark.parametrize(
-    ("hands", "stock"),
+    ("hands", "stock", "changes", "named"),
     [
-        pytest.param("AS 2H | AS 3H", "", id="one card twice"),
-        pytest.param("AS 2H | 3S 3H", "AS", id="in a hand and in the stock"),
-        pytest.param("AS 2H | 3S", "", id="hands of different size"),
-        pytest.param("AS 2H | 3S 1H", "", id="no card"),
+        pytest.param("AS 2H | AS 3H", "", {}, "AS", id="one card twice"),
+        pytest.param("AS 2H | 3S 3H", "AS", {}, "AS", id="in a hand and in the stock"),
+        pytest.param("AS 2H | 3S", "", {}, "hand_size", id="a hand too small"),
+        pytest.param("AS 2H | 3S 3H 4H", "", {}, "hand_size", id="a hand too large"),
+        pytest.param("AS 2H | 3S 1H", "", {}, "1H", id="no card"),
+        pytest.param("AS 9H | 6H 8H", "", {"lowest_rank": 7}, "6H", id="under the lowest rank"),
+        pytest.param("AS 2H | 3S 3H", "7C", {"widow": 2}, "stock", id="a stock too small for the widow"),
+        pytest.param("AS 2H | 3S 3H", "7C 8C", {"redraw": 2}, "stock", id="a stock too small for the redraw"),
+        pytest.param("AS 2H | 3S 3H", "", {"dealer": 2}, "dealer", id="no such dealer"),
+        pytest.param("AS 2H | 3S 3H", "", {"scores": [1, 2, 3]}, "scores", id="a score too many"),
     ],
 )
-def test_an_impossible_deal_is_refused(hands, stock):
-    with pytest.raises(ValueError):
-        deal(hands, stock=stock)
+def test_an_impossible_deal_is_refused(hands, stock, changes, named):
+    with pytest.raises(ValueError, match=named):
+        deal(hands, stock=stock, **changes)

@@ -42,9 +42,7 @@ OPTIONS: dict[str, dict[str, list[Any]]] = {
     "smear": {"widow": [0, 1, 2], "win": ["made_bid"], "overshoot": ["capped"]},
 }
 for oklahoma in ("oklahoma-4", "oklahoma-6"):
-    OPTIONS.setdefault(oklahoma, {}).update(
-        first_lead=["trump"], follow=["suit_or_trump", "suit"], trump_three=[False], game=["trump_ten"]
-    )
+    OPTIONS.setdefault(oklahoma, {}).update(first_lead=["trump"], follow=["suit_or_trump", "suit"], trump_three=[False], game=["trump_ten"])
 for auction in [name for name in TABLE if name.startswith("auction")]:
     OPTIONS[auction] = {"target": [11, 15, 21]}
 
@@ -82,12 +80,7 @@ def test_the_table_has_every_field(game):
 
 @pytest.mark.parametrize(
     ("game", "field", "value"),
-    [
-        (game, field, value)
-        for game, options in OPTIONS.items()
-        for field, values in options.items()
-        for value in values
-    ],
+    [(game, field, value) for game, options in OPTIONS.items() for field, values in options.items() for value in values],
 )
 def test_option(game, field, value):
     rules = pitchenv.load_rules(game, **{field: value})

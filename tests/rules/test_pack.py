@@ -49,11 +49,9 @@ def test_pack_has_four_suits_from_the_lowest_rank_to_ace_and_the_jokers(lowest_r
     assert names(cards) == expected
 
 
-@pytest.mark.parametrize(
-    ("lowest_rank", "jokers", "stranger"), [(7, 0, "6H"), (2, 0, "HJ"), (2, 1, "LJ"), (13, 2, "QS")]
-)
+@pytest.mark.parametrize(("lowest_rank", "jokers", "stranger"), [(7, 0, "6H"), (2, 0, "HJ"), (2, 1, "LJ"), (13, 2, "QS")])
 def test_a_card_outside_the_pack_cannot_be_dealt(lowest_rank, jokers, stranger):
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=stranger):
         deal(f"AS | {stranger}", lowest_rank=lowest_rank, jokers=jokers)
 
 

@@ -29,20 +29,14 @@ JOKERS = {"jokers": 2}
         pytest.param("KS 2H | 2S 3H", PACK, [2, 0], id="no ace, no High"),
         pytest.param("AS 2H | 3S 3H", PACK, [2, 0], id="no two, no Low"),
         pytest.param("KS 2H | 3S 3H", PACK, [1, 0], id="neither"),
-        pytest.param(
-            "AS 9H | 7S TH", PACK | {"lowest_rank": 7}, [2, 1], id="seven is Low of a pack from seven up"
-        ),
+        pytest.param("AS 9H | 7S TH", PACK | {"lowest_rank": 7}, [2, 1], id="seven is Low of a pack from seven up"),
         pytest.param("AS 9H | 8S TH", PACK | {"lowest_rank": 7}, [1, 1], id="eight is not"),
-        pytest.param(
-            "AS KH | KS AH", PACK | {"lowest_rank": 13}, [2, 0], id="king is Low of a pack from king up"
-        ),
+        pytest.param("AS KH | KS AH", PACK | {"lowest_rank": 13}, [2, 0], id="king is Low of a pack from king up"),
         # Who gets Low.
         pytest.param("AS 2H | 3S 3H", HOLDER, [2, 1], id="Low to its holder"),
         pytest.param("AS 2H | 3S 3H", WINNER, [3, 0], id="Low to its winner"),
         pytest.param("3S 2H | 4S 3H", HOLDER, [1, 1], id="Low led and lost, to its holder"),
-        pytest.param(
-            "AS 9H | 7S TH", PACK | HOLDER | {"lowest_rank": 7}, [1, 2], id="pack Low to its holder"
-        ),
+        pytest.param("AS 9H | 7S TH", PACK | HOLDER | {"lowest_rank": 7}, [1, 2], id="pack Low to its holder"),
         # Jack.
         pytest.param("JS 2H | 3S 3H", {}, [4, 0], id="jack brought home"),
         pytest.param("QS 9H | JS 8D", {}, [4, 0], id="jack caught"),

@@ -34,9 +34,7 @@ def check_decisions(game: pitchenv.Game, reference: ReferenceMatch, rng: random.
         assert (game.phase, game.seat) == (reference.phase, reference.seat), where
         if reference.phase == "play" and not in_tricks:
             in_tricks = True
-            assert [sorted(names(hand)) for hand in game.hands] == [
-                sorted(hand) for hand in reference.hands
-            ], where
+            assert [sorted(names(hand)) for hand in game.hands] == [sorted(hand) for hand in reference.hands], where
         can_pass = legal[0] == NUMBER["pass"]
         action = legal[0] if can_pass and rng.random() < passes else rng.choice(legal)
         game.apply(action)
@@ -122,7 +120,7 @@ def test_the_same_combinations_are_refused(chunk):
             assert pitchenv.Rules(**fields).to_dict().keys() == fields.keys()
             continue
         refused += 1
-        with pytest.raises(ValueError) as error:
+        with pytest.raises(pitchenv.RulesError) as error:
             pitchenv.Rules(**fields)
         message = str(error.value)
         assert "\n" not in message

@@ -139,9 +139,7 @@ def test_without_the_off_jack_it_is_a_card_of_its_printed_suit():
         pytest.param("5H", "JC 9H 3D", "JC 9H", "9H", "JC 9H", id="off-jack is trump"),
         pytest.param("5S", "JC 9C 3D", "JC", "JC", "JC", id="off-jack follows trump"),
         pytest.param("JC", "2S 9C 3D", "2S", "2S", "2S", id="off-jack led"),
-        pytest.param(
-            "JC", "9C AC 3D", "9C AC 3D", "9C AC 3D", "9C AC 3D", id="off-jack led, printed suit held"
-        ),
+        pytest.param("JC", "9C AC 3D", "9C AC 3D", "9C AC 3D", "9C AC 3D", id="off-jack led, printed suit held"),
         pytest.param("5H", "HJ 9H 3D", "HJ 9H", "9H", "HJ 9H", id="joker is trump"),
         pytest.param("5H", "HJ LJ 3D", "HJ LJ", "HJ LJ 3D", "HJ LJ 3D", id="void with jokers"),
         pytest.param("5S", "HJ 9H 3D", "HJ", "HJ", "HJ", id="joker follows trump"),

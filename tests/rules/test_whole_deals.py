@@ -170,7 +170,8 @@ def test_whole_deal(make, deal):
     match = make(rules, hands=seats(deal.hands), stock=deal.stock.split(), dealer=deal.dealer, scores=[0, 0])
     for seat, action in turns(deal):
         legal = [ACTIONS[a] if isinstance(a, int) else a for a in match.legal_actions()]
-        assert match.seat == seat and action in legal, (seat, action, match.phase)
+        assert match.seat == seat, (seat, action)
+        assert action in legal, (seat, match.phase)
         match.apply(action)
     assert match.phase == "ended"
     assert (list(match.points), list(match.scores)) == (deal.points, deal.scores)

@@ -75,6 +75,11 @@ class Wrong(First):
         return {"shape": np.zeros((len(mask), 1), int), "dtype": mask.argmax(axis=1).astype(float), "none": None}[self.how]
 
 
+class Refuses(First):
+    def reset(self, rules, size, seed):
+        raise ValueError("smear is not for me")
+
+
 class Raises(First):
     def act(self, inputs, mask, seat):
         raise RuntimeError("no idea\nwhat to play")
@@ -185,6 +190,7 @@ def test_illegal_proposals_are_counted_and_the_first_legal_action_taken(action):
         (Wrong("shape"), r"agent 'bad': act gave shape \(\d+, 1\)"),
         (Wrong("dtype"), "agent 'bad': act gave .* dtype float64; allowed: integers"),
         (Wrong("none"), r"agent 'bad': act gave shape \(\)"),
+        (Refuses(), "agent 'bad': smear is not for me"),
         (Raises(), "agent 'bad': act raised RuntimeError: no idea what to play"),
     ],
 )

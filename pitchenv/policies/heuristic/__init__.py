@@ -23,7 +23,7 @@ class HeuristicPolicy:
     reads: Literal["observation", "view"] = "view"
 
     def __init__(self, parameters: np.ndarray | None = None) -> None:
-        self._parameters = TUNED if parameters is None else parameters
+        self._parameters = np.array(TUNED if parameters is None else parameters)
         self._scratch = np.zeros(1, SITUATION)
 
     def reset(self, rules: Rules, size: int, seed: int) -> None:

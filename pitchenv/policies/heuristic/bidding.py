@@ -6,10 +6,12 @@ from pitchenv.engine.auction import ROUNDS
 from pitchenv.engine.bits import count, lowest
 from pitchenv.engine.exchange import PITCHED, open_suits
 from pitchenv.engine.kernel import kernel
-from pitchenv.engine.points import ACES, LOW_TO_WINNER, PACK, TRUMP_TEN, pips
+from pitchenv.engine.points import ACES, LOW_TO_WINNER, PACK, TRUMP_TEN, WIN_MADE_BID, WIN_PITCHER, pips
 from pitchenv.engine.state import NOBODY
 from pitchenv.engine.suits import row, suit_cards
 from pitchenv.policies.heuristic.situation import ABOVE, BELOW, trump_points, whole_pack
+
+NEAR = 3  # points that a pitcher's side often makes in a deal
 
 
 @kernel
@@ -140,10 +142,16 @@ def asked(v, bid, w):
         seat = (seat + 1) % r.players
         if (seat - me) % r.sides:
             ask += w.to_come
-    for side in range(r.sides):
-        if side != me % r.sides and p.scores[side] + max(2, p.bid) >= r.target:
+    if r.win == WIN_PITCHER or r.win == WIN_MADE_BID:  # who wins the auction may win the match with it
+        enemy_near = False
+        for side in range(r.sides):
+            if p.scores[side] + NEAR >= r.target:
+                if side == me % r.sides:
+                    ask -= w.press
+                else:
+                    enemy_near = True
+        if enemy_near:
             ask -= w.danger
-            break
     return ask
 
 

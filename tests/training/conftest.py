@@ -1,0 +1,40 @@
+"""Small runs for the tests of training."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from training.config import TrainConfig, from_dict
+from training.train import Run, Stop, train
+
+torch.set_num_threads(1)
+
+SMALL: dict[str, Any] = {
+    "iterations": 4,
+    "checkpoint_every": 1,
+    "ppo": {"deals_per_iteration": 24, "minibatch": 64},
+    "network": {"hidden": [16], "critic_hidden": [16]},
+    "evaluation": {"every": 2, "deals": 8, "final_deals": 8},
+}
+
+
+def small_config(**changes: Any) -> TrainConfig:
+    """A configuration that trains in a second."""
+    config: TrainConfig = from_dict({**SMALL, **changes})
+    return config
+
+
+@pytest.fixture(scope="session")
+def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished small run."""
+    from training.checkpoint import CONFIG_FILE, write_file
+    import json
+
+    folder = tmp_path_factory.mktemp("runs") / "small"
+    folder.mkdir()
+    config = small_config()
+    write_file(folder / CONFIG_FILE, json.dumps(config.to_dict()).encode())
+    assert train(Run.prepare(config, folder), Stop())
+    return folder

@@ -1,0 +1,64 @@
+"""The losses against numbers worked out by hand, and that they point the right way."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from agents.networks import NO_CHANCE, Actor
+from training.config import PPOConfig
+from training.ppo import Learner, losses, update
+from training.rollout import Decisions
+
+
+def certain_learner(logits: list[float], value: float) -> Learner:
+    """A learner whose networks give the same for every state."""
+    learner = Learner.create(2, 3, len(logits), (4,), (4,))
+    for network, bias in ((learner.actor, logits), (learner.critic, [value])):
+        for parameter in network.parameters():
+            torch.nn.init.zeros_(parameter)
+        network.layers[-1].bias.data = torch.tensor(bias)
+    return learner
+
+
+def test_losses_by_hand() -> None:
+    learner = certain_learner([0.0, math.log(3.0)], 2.0)  # probabilities ¼ and ¾
+    loss = losses(
+        learner, torch.zeros(2, 3), torch.ones(2, 2, dtype=torch.bool), torch.tensor([1, 0]),
+        torch.tensor([math.log(0.5), math.log(0.5)]), torch.tensor([1.0, 1.0]), torch.tensor([3.0, 5.0]), 0.2,
+    )  # fmt: skip
+    # ratios 1.5 (clipped to 1.2) and 0.5 (the smaller counts)
+    assert float(loss["policy"]) == pytest.approx(-(1.2 + 0.5) / 2)
+    assert float(loss["value"]) == pytest.approx(0.5 * (1 + 9) / 2)
+    assert float(loss["entropy"]) == pytest.approx(-(0.25 * math.log(0.25) + 0.75 * math.log(0.75)))
+    assert float(loss["clip_fraction"]) == 1.0
+    assert float(loss["approx_kl"]) == pytest.approx(((0.5 - math.log(1.5)) + (-0.5 - math.log(0.5))) / 2, rel=1e-5)
+
+
+def test_illegal_actions_have_no_chance_and_no_gradient() -> None:
+    actor = Actor(3, (8,), 5)
+    mask = torch.tensor([[True, False, True, False, False]])
+    logits = actor(torch.ones(1, 3), mask)
+    assert (logits[~mask] == NO_CHANCE).all()
+    assert torch.softmax(logits, -1)[~mask].sum() == 0
+    torch.log_softmax(logits, -1)[0, 0].backward()
+    assert (actor.layers[-1].bias.grad[~mask[0]] == 0).all()
+
+
+def test_update_makes_good_actions_likelier() -> None:
+    torch.manual_seed(0)
+    learner = Learner.create(2, 3, 4, (16,), (16,))
+    state, mask = torch.rand(64, 3), torch.ones(64, 4, dtype=torch.bool)
+    before = torch.log_softmax(learner.actor(state[:, :2], mask), -1).detach()
+    action = torch.arange(64) % 4
+    decisions = Decisions(
+        state, mask, action, before.gather(1, action[:, None]).squeeze(1), np.arange(64), np.zeros(64, np.int64), np.zeros(64, np.int64)
+    )
+    advantage = (action == 2).float().numpy() - 0.25
+    figures = update(
+        learner, decisions, advantage, advantage, PPOConfig(minibatch=32, epochs=4), 1e-2, 0.0, torch.Generator().manual_seed(1), torch.device("cpu")
+    )
+    after = torch.log_softmax(learner.actor(state[:, :2], mask), -1)
+    assert (after[:, 2] > before[:, 2]).all()
+    assert set(figures) == {"policy", "value", "entropy", "approx_kl", "clip_fraction", "explained_variance"}

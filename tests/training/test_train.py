@@ -1,0 +1,266 @@
+"""Training runs, small ones: they learn, save, stop, go on bit-equal, and refuse what they can't use."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+import agents
+from agents.learned import CheckpointError, NetworkPolicy, load_network, load_run, newest_checkpoint
+from pitchenv import Batch, load_rules
+from pitchenv.policies.random import RandomPolicy
+from tests.training.conftest import SMALL, small_config
+from training.__main__ import main
+from training.checkpoint import CONFIG_FILE, load_checkpoint
+from training.duplicate import duplicate
+from training.train import Run, Stop, train
+
+
+def begin(folder: Path, **changes: Any) -> Run:
+    """A new small run in its folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    config = small_config(**changes)
+    (folder / CONFIG_FILE).write_text(json.dumps(config.to_dict()))
+    return Run.prepare(config, folder)
+
+
+def weights(run: Path) -> dict[str, bytes]:
+    """The networks of a run's newest checkpoint, byte for byte."""
+    return {path.name: path.read_bytes() for path in newest_checkpoint(run).glob("*.safetensors")}
+
+
+def figures(run: Run) -> list[dict[str, float]]:
+    """A run's curve without the time it took."""
+    return [{name: value for name, value in point.items() if name != "cpu_seconds"} for point in run.curve]
+
+
+class StopAt(Stop):
+    """Asks to stop when the run has come to an iteration."""
+
+    def __init__(self, run: Run, iteration: int) -> None:
+        self.run, self.at = run, iteration
+
+    @property
+    def asked(self) -> bool:  # type: ignore[override]
+        return self.run.iteration >= self.at
+
+
+@pytest.mark.parametrize("parts", ["both", "bidding", "play"])
+def test_resumed_is_bit_equal_to_never_stopped(tmp_path: Path, parts: str) -> None:
+    whole = begin(tmp_path / "whole", parts=parts, start_scores="spread")
+    assert train(whole, Stop())
+    first = begin(tmp_path / "halves", parts=parts, start_scores="spread")
+    assert not train(first, StopAt(first, 2))
+    torch.rand(7)  # what else happens in the process does not matter
+    config, state = load_checkpoint(tmp_path / "halves")
+    second = Run.prepare(config, tmp_path / "halves")
+    second.load_state_dict(state)
+    assert second.iteration == 2
+    assert train(second, Stop(), resumed=True)
+    assert weights(tmp_path / "whole") == weights(tmp_path / "halves")
+    assert figures(whole) == figures(second)
+    assert len(weights(tmp_path / "whole")) == (2 if parts == "both" else 1)
+    one, two = load_checkpoint(tmp_path / "whole")[1], load_checkpoint(tmp_path / "halves")[1]
+    for part, learner in one["learners"].items():
+        for key, tensor in learner["critic"].items():
+            assert torch.equal(tensor, two["learners"][part]["critic"][key])
+        for number, slot in learner["optimizer"]["state"].items():
+            assert torch.equal(slot["exp_avg_sq"], two["learners"][part]["optimizer"]["state"][number]["exp_avg_sq"])
+
+
+def test_it_learns(tmp_path: Path) -> None:
+    run = begin(
+        tmp_path / "run", iterations=12, checkpoint_every=12, ppo={"deals_per_iteration": 256, "minibatch": 512},
+        network={"hidden": [64], "critic_hidden": [64]}, evaluation={"every": 20, "deals": 8, "final_deals": 400},
+    )  # fmt: skip
+    untrained = duplicate(run.player(), RandomPolicy(), run.rules, 400, 5)
+    assert train(run, Stop())
+    trained = duplicate(load_run(tmp_path / "run"), RandomPolicy(), run.rules, 400, 5)
+    assert trained.margin - trained.half_width > untrained.margin + untrained.half_width + 0.5
+    assert trained.illegal == {"A": 0, "B": 0}
+
+
+def test_what_a_run_leaves_behind(small_run: Path) -> None:
+    events = EventAccumulator(str(small_run / "tensorboard"))
+    events.Reload()
+    tags = set(events.Tags()["scalars"])
+    assert tags >= {
+        "charts/learning_rate", "charts/decisions_per_second", "charts/deals_per_second", "losses/bidding_policy", "losses/play_value",
+        "losses/play_entropy", "losses/play_approx_kl", "losses/play_explained_variance", "bidding/level", "bidding/made_rate",
+        "bidding/set_rate", "play/pitchers_points", "eval/vs_random", "eval/vs_random_half_width", "eval/vs_heuristic",
+    }  # fmt: skip
+    assert "configuration/text_summary" in events.Tags()["tensors"]
+    steps = [event.step for event in events.Scalars("charts/learning_rate")]
+    assert steps == [24, 48, 72, 96]
+    summary = json.loads((small_run / "summary.json").read_text())
+    assert summary["finished"]
+    assert [point["deals"] for point in summary["curve"]] == [48, 96]
+    assert not list(small_run.rglob("*.tmp"))
+    assert len(list((small_run / "checkpoints").iterdir())) == 3  # the newest ones
+
+
+def test_a_run_is_an_agent(small_run: Path) -> None:
+    rules = load_rules("auction-4-partners")
+    agent = agents.load(str(small_run))
+    batch = Batch(rules, 64, seed=3)
+    agent.reset(rules, 64, 0)
+    for _ in range(40):
+        views = batch.views()
+        chances = agent.probabilities(views, batch.mask, batch.seat)  # type: ignore[attr-defined]
+        assert chances.sum(1) == pytest.approx(np.ones(64), abs=1e-5)
+        assert (chances[~batch.mask] == 0).all()
+        actions = agent.act(views, batch.mask, batch.seat)
+        assert (chances[np.arange(64), actions] == chances.max(1)).all()
+        batch.step(actions)
+
+
+def test_one_part_can_be_replaced(small_run: Path, tmp_path: Path) -> None:
+    checkpoint = newest_checkpoint(small_run)
+    mixed = tmp_path / "mixed"
+    mixed.mkdir()
+    (mixed / "play.safetensors").write_bytes((checkpoint / "play.safetensors").read_bytes())
+    (mixed / "agent.json").write_text(json.dumps({"bidding": "heuristic", "play": "network"}))
+    agent = agents.load(str(mixed))
+    result = duplicate(agent, agents.load("random"), load_rules("auction-4-partners"), 10, 1)
+    assert result.illegal == {"A": 0, "B": 0}
+
+
+def test_sampled_play_draws_from_the_probabilities(small_run: Path) -> None:
+    rules = load_rules("auction-4-partners")
+    policy = load_network(newest_checkpoint(small_run) / "bidding.safetensors", "bidding", greedy=False)
+    batch = Batch(rules, 1, seed=1)
+    views, mask, seat = (np.repeat(x, 20_000, axis=0) for x in (batch.views(), batch.mask, batch.seat))
+    policy.reset(rules, 20_000, 1)
+    drawn = np.bincount(policy.act(views, mask, seat), minlength=70) / 20_000
+    assert drawn == pytest.approx(policy.probabilities(views[:1], mask[:1], seat[:1])[0], abs=0.02)
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_signal_saves_and_says_how_to_go_on(tmp_path: Path, kind: signal.Signals) -> None:
+    config = tmp_path / "small.toml"
+    config.write_text(
+        "iterations = 100000\ncheckpoint_every = 100000\n[ppo]\ndeals_per_iteration = 24\n[network]\nhidden = [16]\ncritic_hidden = [16]\n"
+        "[evaluation]\nevery = 100000\n"
+    )
+    run = tmp_path / "run"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "training", "train", str(config), "--run", str(run)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    while "run " not in first:
+        first = process.stdout.readline()
+    time.sleep(3)
+    process.send_signal(kind)
+    rest = process.communicate(timeout=120)[0]
+    assert process.returncode == 0
+    assert f"python -m training train --resume {run}" in rest
+    assert load_checkpoint(run)[1]["iteration"] >= 0
+    assert main(["train", "--resume", str(run), "--ppo.lr", "1"]) == 2  # a resumed run keeps its configuration
+
+
+def refuse(capsys: pytest.CaptureFixture[str], argv: list[str], *words: str) -> None:
+    """The command ends with exit code 2 and one line that has these words."""
+    assert main(argv) == 2
+    message = capsys.readouterr().err.strip()
+    assert len(message.splitlines()) == 1
+    for word in words:
+        assert word in message
+
+
+def test_resume_of_what_is_no_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    refuse(capsys, ["train", "--resume", str(tmp_path)], str(tmp_path), "not the folder of a run")
+    refuse(capsys, ["train", "--resume", str(tmp_path / "none")], "none", "not the folder of a run")
+    (tmp_path / CONFIG_FILE).write_text(json.dumps(small_config().to_dict()))
+    refuse(capsys, ["train", "--resume", str(tmp_path)], "holds no checkpoint")
+    (tmp_path / CONFIG_FILE).write_text('{"iterations": ')
+    refuse(capsys, ["train", "--resume", str(tmp_path)], "config.json is damaged")
+
+
+def test_a_run_is_never_overwritten(capsys: pytest.CaptureFixture[str], small_run: Path) -> None:
+    before = weights(small_run)
+    refuse(capsys, ["train", "--run", str(small_run)], "exists already", "--resume")
+    assert weights(small_run) == before
+
+
+def copy_run(run: Path, to: Path) -> Path:
+    """A copy that may be damaged; returns its newest checkpoint."""
+    import shutil
+
+    shutil.copytree(run, to)
+    return newest_checkpoint(to)
+
+
+def test_truncated_state(capsys: pytest.CaptureFixture[str], small_run: Path, tmp_path: Path) -> None:
+    state = copy_run(small_run, tmp_path / "run") / "training_state.pt"
+    state.write_bytes(state.read_bytes()[:-100])
+    refuse(capsys, ["train", "--resume", str(tmp_path / "run")], "training_state.pt", "damaged")
+    state.unlink()
+    refuse(capsys, ["train", "--resume", str(tmp_path / "run")], "training_state.pt", "missing")
+    torch.save({"weights": torch.zeros(3)}, state)
+    refuse(capsys, ["train", "--resume", str(tmp_path / "run")], "not the state of a training run")
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda content: content[: len(content) // 2], "damaged"),
+        (lambda content: b"no weights at all", "damaged"),
+        (lambda content: content.replace(b'pitchenv-policy-1', b'somebody-policy-9'), "not a network of this kit"),
+        (lambda content: content.replace(b'\\"layout\\": 1', b'\\"layout\\": 7'), "layout = 7"),
+        (lambda content: content.replace(b'\\"part\\": \\"play\\"', b'\\"part\\": \\"plai\\"'), "part = 'plai'"),
+    ],
+)  # fmt: skip
+def test_damaged_and_foreign_networks(small_run: Path, tmp_path: Path, damage: Any, words: str) -> None:
+    path = copy_run(small_run, tmp_path / "run") / "play.safetensors"
+    content = path.read_bytes()
+    assert damage(content) != content
+    path.write_bytes(damage(content))
+    with pytest.raises(CheckpointError, match=words) as fault:
+        agents.load(str(tmp_path / "run"))
+    assert "\n" not in str(fault.value)
+    path.unlink()
+    with pytest.raises(CheckpointError, match="no such file"):
+        agents.load(str(tmp_path / "run"))
+
+
+def test_networks_for_other_rules(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    refuse(capsys, ["match", str(small_run), "random", "--rules", "setback", "--deals", "10"], "other rules")
+    policy = load_network(newest_checkpoint(small_run) / "play.safetensors", "play")
+    with pytest.raises(CheckpointError, match="target = 11: .*other rules.* allowed: 7"):
+        policy.reset(load_rules("auction-4-partners", target=11), 1, 0)
+    insisted = NetworkPolicy(policy.actor, policy.rules, policy.slots, any_rules=True)
+    insisted.reset(load_rules("auction-4-partners", target=11), 1, 0)
+    with pytest.raises(CheckpointError, match="slots for 4"):
+        insisted.reset(load_rules("auction-5"), 1, 0)
+
+
+def test_cuda_asked_for_and_absent(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    refuse(capsys, ["train", "--run", str(tmp_path / "r"), "--device", "cuda"], "cuda", "cpu")
+    assert not (tmp_path / "r").exists()
+
+
+def test_unknown_config_key_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "c.toml"
+    config.write_text("iteration = 3")
+    refuse(capsys, ["train", str(config)], "'iteration'", "did you mean 'iterations'")
+    refuse(capsys, ["trian"], "'trian'", "'train'")
+
+
+def test_every_game_trains(tmp_path: Path) -> None:
+    for game in ("oklahoma-4", "oklahoma-6", "auction-3", "smear"):
+        run = begin(tmp_path / game, game=game, iterations=1, evaluation={"every": 5, "deals": 2, "final_deals": 4})
+        assert train(run, Stop())
+        assert set(run.curve[-1]) >= {"eval/vs_random", "eval/vs_heuristic"}
+    assert SMALL["iterations"] == 4
