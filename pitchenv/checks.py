@@ -24,13 +24,18 @@ def check_keys(given: Iterable[Any], known: Iterable[str], error: type[ValueErro
             raise error(f"{what} {key!r}: unknown{near(key, known)}; allowed: {', '.join(known)}")
 
 
-def describe(error: ValidationError) -> str:
-    """The first fault that pydantic found, as one line: field = value: what is allowed."""
+def describe(error: ValidationError, cls: Any) -> str:
+    """The first fault that pydantic found in a value of `cls`, as one line: field = value: what is allowed."""
     fault = error.errors()[0]
     if fault["type"] == "value_error":  # one of our own checks has said it already
         return str(fault["ctx"]["error"])
     field = ".".join(str(part) for part in fault["loc"])
     message = fault["msg"].replace("Input should be", "allowed:")
+    if "than" in message:  # pydantic names only the bound that was broken
+        constraints = getattr(cls.__pydantic_fields__.get(fault["loc"][0]), "metadata", [])
+        bounds = [getattr(item, name) for name in ("ge", "le") for item in constraints if hasattr(item, name)]
+        if len(bounds) == 2:
+            message = f"allowed: {bounds[0]} … {bounds[1]}"
     return " ".join(f"{field} = {fault['input']!r}: {message}".split())
 
 
@@ -47,7 +52,7 @@ def one_line(error: type[ValueError]) -> Callable[[type[T]], type[T]]:
             try:
                 checked(self, *args, **fields)
             except ValidationError as fault:
-                raise error(describe(fault)) from None
+                raise error(describe(fault, cls)) from None
 
         cls.__init__ = __init__  # type: ignore[method-assign]
         return cls

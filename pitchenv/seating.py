@@ -38,7 +38,7 @@ def lay_out(game: Game, options: dict[str, Any] | None) -> Game:
     if not isinstance(dealer, int | np.integer):
         raise ValueError(f"dealer = {dealer!r}: allowed: 0 … {game.rules.players - 1}")
     for score in given.setdefault("scores", game.scores):
-        if not isinstance(score, int | np.integer) or abs(score) > START_SCORE_LIMIT:
+        if not isinstance(score, int | np.integer) or abs(int(score)) > START_SCORE_LIMIT:
             raise ValueError(f"scores = {given['scores']!r}: allowed: whole numbers from −{START_SCORE_LIMIT} to {START_SCORE_LIMIT}")
     if "hands" not in given:
         given = {"hands": game.hands, "stock": game.stock} | given

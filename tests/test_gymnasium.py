@@ -126,6 +126,7 @@ def test_episodes_of_a_match(reward):
             assert total == pytest.approx(expected)
             assert (terminated, truncated) == (game.over, not game.over)
             assert info["score"] == game.scores[1]
+            assert len(game.record()["deals"]) == game.deals_played
     assert ends == {(True, False), (False, True)}
 
 

@@ -11,6 +11,7 @@ from pitchenv.engine.state import HIDDEN, VIEW
 from pitchenv.render import seat_text, table_text
 from tests.conformance import ALL_RULES, random_deal
 from tests.hidden import swapped, with_other_hidden_cards
+from tests.random_rules import random_rules
 
 
 def given_to(game: pitchenv.Game, seat: int) -> list[bytes]:
@@ -35,6 +36,16 @@ def test_no_seat_can_tell_other_hidden_cards(name):
                     assert (twin.state(seat) != game.state(seat)).any()
                     assert table_text(twin) != table_text(game)
     assert told_apart > 12
+
+
+def test_no_seat_can_tell_other_hidden_cards_under_random_rules():
+    rng = random.Random(8)
+    for seed in range(60):
+        rules = pitchenv.Rules(**random_rules(rng))
+        for game in random_deal(pitchenv.Game(rules, seed=seed), rng):
+            if rng.random() < 0.15:
+                seat = rng.choice([game.seat, rng.randrange(rules.players)])
+                assert given_to(with_other_hidden_cards(game, seat, rng), seat) == given_to(game, seat)
 
 
 @pytest.mark.parametrize("name", ["oklahoma-4", "smear", "oklahoma-6"])

@@ -11,6 +11,7 @@ from pitchenv.actions import TRUMP_0
 from pitchenv.cards import CARDS, HIGH_JOKER, SUITS, same_colour
 from pitchenv.observation import layout
 from tests.conformance import ALL_RULES
+from tests.random_rules import random_rules
 
 
 def relabelled_actions(suits: list[int]) -> np.ndarray:
@@ -45,9 +46,12 @@ def suit_names(rules: pitchenv.Rules) -> list[list[int]]:
     return [p for p in every if not rules.off_jack or all(p[same_colour(s)] == same_colour(p[s]) for s in range(SUITS))]
 
 
-@pytest.mark.parametrize("name", ALL_RULES)
+RANDOM_RULES = {f"random rules {n}": pitchenv.Rules(**random_rules(random.Random(n))) for n in range(40)}
+
+
+@pytest.mark.parametrize("name", ALL_RULES | RANDOM_RULES)
 def test_other_names_for_the_suits(name):
-    rules = ALL_RULES[name]
+    rules = (ALL_RULES | RANDOM_RULES)[name]
     rng = random.Random(name)
     names = suit_names(rules)
     assert len(names) == (8 if rules.off_jack else 24)
@@ -70,10 +74,10 @@ def test_other_names_for_the_suits(name):
         assert (twin.state() == relabelled_state(game.state(), rules.players, suits)).all()
 
 
-@pytest.mark.parametrize("name", ALL_RULES)
+@pytest.mark.parametrize("name", ALL_RULES | RANDOM_RULES)
 def test_other_chairs(name):
     """Everybody moves `turn` places to the left: everybody sees the same, and the sides' results move with them."""
-    rules = ALL_RULES[name]
+    rules = (ALL_RULES | RANDOM_RULES)[name]
     rng = random.Random(name)
     players, sides = rules.players, rules.sides
     for seed in range(4):

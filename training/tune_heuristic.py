@@ -17,7 +17,8 @@ from pitchenv import games, load_rules
 from pitchenv.policies.heuristic import HeuristicPolicy
 from pitchenv.policies.heuristic.parameters import CHANCES, FOUR_POINTS, MORE_POINTS, NAMES, TUNED, UNTUNED
 from pitchenv.policies.random import RandomPolicy
-from training.duplicate import duplicate
+from training.duplicate import duplicate, play_matches
+from training.players import Player
 
 FAMILIES: Final = {"four": FOUR_POINTS, "more": MORE_POINTS}
 # What each family is tuned on: games, and how much each counts.
@@ -25,6 +26,8 @@ TUNED_ON: Final = {
     FOUR_POINTS: {"auction-4-partners": 3.0, "setback": 1.0, "smear": 1.0, "auction-4": 1.0, "auction-6": 1.0},
     MORE_POINTS: {"oklahoma-4": 1.0, "oklahoma-6": 1.0},
 }
+SCORE_BOUND: Final = ("danger", "press")  # matter only near the end of a match: whole matches tell, and the rate of winning them
+SCORE_BOUND_GAMES: Final = {FOUR_POINTS: ("auction-4-partners", "auction-4"), MORE_POINTS: ()}
 SHRINK: Final = 0.7  # of the steps, from sweep to sweep
 ELSEWHERE: Final = 1_000_000  # added to a seed for other deals
 
@@ -66,6 +69,17 @@ def gain(new: np.ndarray, old: np.ndarray, family: int, deals: int, seed: int) -
     return total / weights, variance**0.5 / weights
 
 
+def win_gain(new: np.ndarray, old: np.ndarray, family: int, matches: int, seed: int) -> tuple[float, float]:
+    """How much more often new parameters win matches than old ones, and the standard error of that."""
+    ahead = error = 0.0
+    for game in SCORE_BOUND_GAMES[family]:
+        players = [Player("new", HeuristicPolicy(new), 0), Player("old", HeuristicPolicy(old), 1)]
+        result = play_matches(players, load_rules(game), matches, seed)
+        ahead += float(result.win_rate[0] - result.win_rate[1])
+        error += float(result.half_widths.sum()) / 1.96
+    return ahead, error
+
+
 def changed(parameters: np.ndarray, family: int, name: str, sign: int, sweep: int) -> np.ndarray:
     """The parameters with one of them a step up or down."""
     new = parameters.copy()
@@ -84,10 +98,11 @@ def tune(family: int, start: np.ndarray, sweeps: int, deals: int, seed: int) -> 
             for sign in random.permutation([1, -1]):
                 new = changed(best, family, name, sign, sweep)
                 seed += 1
-                ahead, error = gain(new, best, family, deals, seed)
+                compare = win_gain if name in SCORE_BOUND else gain
+                ahead, error = compare(new, best, family, deals, seed)
                 if ahead <= error:
                     continue
-                ahead, error = gain(new, best, family, 2 * deals, seed + ELSEWHERE)
+                ahead, error = compare(new, best, family, 2 * deals, seed + ELSEWHERE)
                 if ahead > error:
                     print(f"sweep {sweep}: {name} = {new[name][family]:.3f}: {ahead:+.3f} ± {error:.3f}", flush=True)
                     best = new

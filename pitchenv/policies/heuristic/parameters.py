@@ -5,8 +5,8 @@ from typing import Final
 import numpy as np
 
 # Chances are from 0 to 1, worths in points of a deal. `control` is a measure of the trumps in hand: about how many tricks they win.
-# name: (untuned, tuned for four points a deal, tuned for more). The untuned were put down before the first deal was played, the
-# tuned are what `python -m training.tune_heuristic` found; frozen as version 1.
+# name: (untuned, tuned for four points a deal, tuned for more). The untuned are plausible first guesses, the tuned what
+# `python -m training.tune_heuristic` found; frozen as version 1.
 _TABLE: Final[dict[str, tuple[float, float, float]]] = {
     # What a hand is worth as pitcher (`bidding.estimate`)
     "length": (0.25, 0.42, 0.42),  # control that each trump adds, beside its chance to be the highest left
