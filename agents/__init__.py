@@ -19,14 +19,15 @@ class AgentError(ValueError):
 
 
 def _random(option: str) -> Policy:
-    check_keys([option], [""], AgentError, "option of agent 'random'")
+    if option:
+        raise AgentError(f"option of agent 'random': {option!r}; allowed: none")
     return RandomPolicy()
 
 
 def _heuristic(option: str) -> Policy:
-    variants = {"": TUNED, "tuned": TUNED, "untuned": UNTUNED}
-    check_keys([option], [v for v in variants if v], AgentError, "option of agent 'heuristic'") if option else None
-    return HeuristicPolicy(variants[option])
+    if option:
+        check_keys([option], ["untuned"], AgentError, "option of agent 'heuristic'")
+    return HeuristicPolicy(UNTUNED if option else TUNED)
 
 
 # Name, and what makes a player from what stands behind its colon.
@@ -42,14 +43,14 @@ def load(spec: str) -> Policy:
     name, colon, rest = spec.partition(":")
     if name in PLAYERS:
         return PLAYERS[name](rest)
-    if Path(spec).is_dir():
+    if spec and Path(spec).is_dir():
         from agents.learned import load_run
 
         return load_run(Path(spec))
-    if Path(spec).exists() or "/" in spec or "\\" in spec:
+    if (spec and Path(spec).exists()) or "/" in spec or "\\" in spec:
         what = "is a file" if Path(spec).exists() else "does not exist"
         raise AgentError(f"agent {spec!r}: {what}; allowed: the folder of a run")
-    if colon:
+    if name and colon:
         return _user_class(spec, name, rest)
     raise AgentError(f"agent {spec!r}: unknown{near(spec, PLAYERS)}; allowed: {', '.join(PLAYERS)}, a run folder, or module:Class")
 

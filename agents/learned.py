@@ -27,7 +27,6 @@ from pitchenv.policies import Policy
 PARTS: Final = ("bidding", "play")
 FORMAT: Final = "pitchenv-policy-1"
 AGENT_FILE: Final = "agent.json"
-Part = Literal["bidding", "play"]
 
 
 class CheckpointError(ValueError):
@@ -43,7 +42,7 @@ def is_bidding(views: NDArray[Any]) -> NDArray[np.bool_]:
 class NetworkPolicy:
     """A network as a policy: the likeliest action (`greedy`), or one drawn from its probabilities."""
 
-    reads: Literal["view"] = "view"
+    reads: Literal["observation", "view"] = "view"
 
     def __init__(
         self, actor: Actor, rules: Rules, slots: int, *, canonical_suits: bool = True, greedy: bool = True, any_rules: bool = False
@@ -91,7 +90,7 @@ class NetworkPolicy:
 class TwoPartPolicy:
     """One policy for auction and trump, another for exchange and tricks."""
 
-    reads: Literal["view"] = "view"
+    reads: Literal["observation", "view"] = "view"
 
     def __init__(self, bidding: Policy, play: Policy) -> None:
         self.parts: dict[str, Policy] = {"bidding": bidding, "play": play}
@@ -136,7 +135,7 @@ def probabilities_of(policy: Any, inputs: NDArray[Any], mask: NDArray[np.bool_],
 
 
 def network_bytes(
-    actor: Actor, part: Part, rules: Rules, slots: int, hidden: tuple[int, ...], canonical_suits: bool, any_rules: bool = False
+    actor: Actor, part: str, rules: Rules, slots: int, hidden: tuple[int, ...], canonical_suits: bool, any_rules: bool = False
 ) -> bytes:
     """A network with its card, as the bytes of a safetensors file."""
     card = {
@@ -147,7 +146,7 @@ def network_bytes(
     return save(weights, {"card": json.dumps(card)})
 
 
-def load_network(path: Path, part: Part, *, greedy: bool = True) -> NetworkPolicy:
+def load_network(path: Path, part: str, *, greedy: bool = True) -> NetworkPolicy:
     """A network from its file. Raises CheckpointError when the file is missing, damaged, foreign, or of another part or layout."""
     try:
         with safe_open(path, "pt") as file:
@@ -168,9 +167,7 @@ def load_network(path: Path, part: Part, *, greedy: bool = True) -> NetworkPolic
         actor.load_state_dict(weights)
     except (KeyError, TypeError, ValueError, RuntimeError) as fault:
         raise CheckpointError(f"checkpoint {str(path)!r}: its card and weights do not fit: {' '.join(str(fault).split())[:200]}") from None
-    return NetworkPolicy(
-        actor, rules, card["slots"], canonical_suits=card["canonical_suits"], greedy=greedy, any_rules=card["any_rules"]
-    )
+    return NetworkPolicy(actor, rules, card["slots"], canonical_suits=card["canonical_suits"], greedy=greedy, any_rules=card["any_rules"])
 
 
 def load_run(path: Path, *, greedy: bool = True) -> Policy:
@@ -183,10 +180,11 @@ def load_run(path: Path, *, greedy: bool = True) -> Policy:
         sources = {part: parts[part] for part in PARTS}
     except (OSError, ValueError, KeyError, TypeError):
         raise CheckpointError(f"checkpoint {str(folder)!r}: {AGENT_FILE} is missing or damaged") from None
-    return TwoPartPolicy(
-        **{part: load_network(folder / f"{part}.safetensors", part, greedy=greedy) if source == "network" else load(source)
-           for part, source in sources.items()}  # type: ignore[arg-type]
-    )  # fmt: skip
+    players: dict[str, Policy] = {}
+    for part, source in sources.items():
+        network = source == "network"
+        players[part] = load_network(folder / f"{part}.safetensors", part, greedy=greedy) if network else load(source)
+    return TwoPartPolicy(**players)
 
 
 def newest_checkpoint(path: Path) -> Path:

@@ -1,5 +1,7 @@
 """The networks: a policy head over the 70 actions from an observation, a value from the full state."""
 
+from itertools import pairwise
+
 import torch
 from torch import Tensor, nn
 
@@ -13,7 +15,7 @@ def mlp(inputs: int, hidden: tuple[int, ...], outputs: int, last_gain: float) ->
     """
     layers: list[nn.Module] = []
     sizes = [inputs, *hidden, outputs]
-    for i, (a, b) in enumerate(zip(sizes, sizes[1:], strict=False)):
+    for i, (a, b) in enumerate(pairwise(sizes)):
         linear = nn.Linear(a, b)
         last = i == len(sizes) - 2
         nn.init.orthogonal_(linear.weight, last_gain if last else 2**0.5)

@@ -17,14 +17,11 @@ TRUMP_0: Final = 65  # naming suit s is TRUMP_0 + s
 DONE: Final = 69
 
 ACTION_NAMES: Final = (
-    CARD_NAMES
-    + ("pass",)
-    + tuple(f"bid {b}" for b in range(1, MAX_BID + 1))
-    + tuple(f"trump {s}" for s in SUIT_LETTERS)
-    + ("done",)
+    CARD_NAMES + ("pass",) + tuple(f"bid {b}" for b in range(1, MAX_BID + 1)) + tuple(f"trump {s}" for s in SUIT_LETTERS) + ("done",)
 )
 _NUMBERS: Final = {name: number for number, name in enumerate(ACTION_NAMES)}
-assert len(ACTION_NAMES) == ACTIONS and ACTION_NAMES.index("pass") == CARDS
+assert len(ACTION_NAMES) == ACTIONS
+assert ACTION_NAMES.index("pass") == CARDS
 
 
 class IllegalAction(ValueError):

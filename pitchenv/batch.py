@@ -40,6 +40,11 @@ def batch_options(
     return options
 
 
+def as_bytes(records: np.ndarray) -> np.ndarray:
+    """An array of records as the bytes it is, without a copy: NumPy copies records field by field, slowly and without their padding."""
+    return np.ascontiguousarray(records).view(np.uint8)
+
+
 class Batch:
     """N matches, stepped together and in place; the rules of all may differ.
 
@@ -104,18 +109,19 @@ class Batch:
         games = list(games)
         if not games:
             raise ValueError("games: none given; allowed: at least one")
-        batch = cls.__new__(cls)
-        batch._allocate([game.rules for game in games], slots, {**options, "restart": restart})
-        batch.matches[:] = np.concatenate([game._match for game in games])
-        batch._encode()
-        return batch
+        records = np.concatenate([as_bytes(game._match) for game in games]).view(MATCH)
+        return cls.from_matches([game.rules for game in games], records, slots=slots, restart=restart, **options)
 
     @classmethod
-    def from_matches(cls, rules: list[Rules], matches: np.ndarray, *, slots: int | None = None, restart: bool = False, **options: Any) -> Self:
+    def from_matches(
+        cls, rules: list[Rules], matches: np.ndarray, *, slots: int | None = None, restart: bool = False, **options: Any
+    ) -> Self:
         """The same from an array of `MATCH` records and the rules of each."""
         batch = cls.__new__(cls)
         batch._allocate(rules, slots, {**options, "restart": restart})
-        batch.matches[:] = matches
+        as_bytes(batch.matches)[:] = as_bytes(matches)
+        if batch._options["skip_forced"][0]:
+            table.skip_all(batch.matches, batch._options, batch._unpaid)
         batch._encode()
         return batch
 
@@ -136,9 +142,7 @@ class Batch:
 
     def _encode(self) -> None:
         self._state_is_current = False
-        table.encode_all(
-            self.matches, self._scratch, self.layout.at, self.observation, self.mask, self._legal, self.seat
-        )
+        table.encode_all(self.matches, self._scratch, self.layout.at, self.observation, self.mask, self._legal, self.seat)
 
     def step(self, actions: np.ndarray) -> None:
         """Take one action a match, integers (N,). An illegal one raises IllegalAction before any match is changed.
@@ -187,6 +191,7 @@ class Batch:
         """An independent copy: every match, buffers too."""
         twin = type(self).__new__(type(self))
         twin.__dict__.update({k: v.copy() if isinstance(v, np.ndarray) else v for k, v in self.__dict__.items()})
+        as_bytes(twin.matches)[:] = as_bytes(self.matches)
         return twin
 
     def play_random(self, decisions: int) -> int:
@@ -195,6 +200,6 @@ class Batch:
         Observations are not made on the way, only at the end; rewards are not kept.
         """
         self._random_calls += 1
-        ended = table.play_random(self.matches, decisions, self._random_calls, self._options, self._unpaid)
+        ended: int = table.play_random(self.matches, decisions, self._random_calls, self._options, self._unpaid)
         self._encode()
         return ended

@@ -137,7 +137,8 @@ class Game:
         """What is left of the stock, top first."""
         public = self._public
         size, left = int(public["stock_size"][0]), int(public["stock_left"][0])
-        return self._hidden["stock"][0, size - left : size].tolist()
+        stock: list[int] = self._hidden["stock"][0, size - left : size].tolist()
+        return stock
 
     @property
     def dealer(self) -> int:
@@ -180,7 +181,8 @@ class Game:
     @property
     def scores(self) -> list[int]:
         """Match scores by side."""
-        return self._public["scores"][0, : self.rules.sides].tolist()
+        scores: list[int] = self._public["scores"][0, : self.rules.sides].tolist()
+        return scores
 
     @property
     def winner(self) -> int | None:
@@ -201,7 +203,8 @@ class Game:
 
     def legal_actions(self) -> list[int]:
         """The legal actions, ascending; [] only when the deal has ended."""
-        return self._legal[: single.list_legal(self._match, 0, self._legal)].tolist()
+        actions: list[int] = self._legal[: single.list_legal(self._match, 0, self._legal)].tolist()
+        return actions
 
     def apply(self, action: SupportsIndex | str) -> None:
         """Take an action, as a number or a text ("bid 3", "AS"). An illegal one raises IllegalAction and changes nothing."""
@@ -214,7 +217,9 @@ class Game:
             what = "the match is over" if self.over else "the deal has ended; next_deal() deals the next"
             return IllegalAction(f"action {action_name(action)!r}: {what}; allowed: none")
         allowed = ", ".join(action_name(a) for a in self.legal_actions())
-        return IllegalAction(f"action {action_name(action)!r}: not legal for seat {self.seat} in the {self.phase} phase; allowed: {allowed}")
+        return IllegalAction(
+            f"action {action_name(action)!r}: not legal for seat {self.seat} in the {self.phase} phase; allowed: {allowed}"
+        )
 
     def next_deal(self, hands: Sequence[Cards] | None = None, stock: Cards | None = None) -> None:
         """Deal again after a deal has ended, from the seed or the cards given. Raises ValueError before that, and after the match."""
@@ -250,7 +255,8 @@ class Game:
 
     def view(self, seat: int) -> np.ndarray:
         """All that a seat may know, a `VIEW` record (an array scalar)."""
-        return self._view(seat)[0]
+        view: np.ndarray = self._view(seat)[0]
+        return view
 
     def _view(self, seat: int) -> np.ndarray:
         if not 0 <= seat < self.rules.players:
@@ -316,5 +322,3 @@ def match_seed(seed: int, index: int = 0) -> np.uint64:
 def _numbers(cards: Cards) -> list[int]:
     """Cards given by name or number as numbers."""
     return [card(c) if isinstance(c, str) else card(CARD_NAMES[c]) for c in cards]
-
-

@@ -1,7 +1,7 @@
 """The observation vector's legend: named pieces over one flat float32 vector, from which sizes, slices and docs are derived.
 
-Layout number 1. It depends on nothing but the number of seat slots: slot 0 is the seat that looks, slot 1 its left neighbour, absent seats last.
-The kernel that writes the vector is `pitchenv.engine.encode`.
+Layout number 1. It depends on nothing but the number of seat slots: slot 0 is the seat that looks, slot 1 its left neighbour, absent
+seats last. The kernel that writes the vector is `pitchenv.engine.encode`.
 """
 
 from dataclasses import dataclass

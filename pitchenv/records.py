@@ -246,7 +246,7 @@ def _checked(record: dict[str, Any], where: str) -> _Match:
             name = ".".join(str(part) for part in fault["loc"])
             what = "missing" if fault["type"] == "missing" else "unknown"
             raise RecordError(f"{where}: {name}: {what}; a match record has format, version, rules, start_scores, deals, winner") from None
-        raise RecordError(f"{where}: {describe(error)}") from None
+        raise RecordError(f"{where}: {describe(error, _Match)}") from None
 
 
 def _play(game: Game, deal: _Deal, at: str, last: bool) -> None:

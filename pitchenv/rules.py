@@ -106,7 +106,8 @@ class Rules:
         if self.hand_size != self.tricks:
             yield f'hand_size = {self.hand_size}: with trump = "pitched" it must equal tricks; allowed: {self.tricks}'
         if self.tricks <= self.jokers:
-            yield f'tricks = {self.tricks}: with trump = "pitched" there must be more than jokers = {self.jokers}; allowed: at least {self.jokers + 1}'
+            least = self.jokers + 1
+            yield f'tricks = {self.tricks}: with trump = "pitched" there must be more than jokers = {self.jokers}; allowed: at least {least}'
         if self.keep_trump and (self.jokers or self.off_jack):
             yield 'keep_trump = true: with trump = "pitched" only without jokers and off_jack; allowed: false'
 
@@ -140,6 +141,14 @@ class Rules:
         return cls(**fields)
 
     @cached_property
+    def _hash(self) -> int:
+        return hash(tuple(getattr(self, name) for name in FIELDS))
+
+    def __hash__(self) -> int:
+        # Rules are keys wherever matches of several games meet; hashing 27 fields each time would show.
+        return self._hash
+
+    @cached_property
     def packed(self) -> np.ndarray:
         """The rules as the kernels read them: an array of one `RULES` record, not to be written to."""
         record = np.zeros(1, RULES)
@@ -170,6 +179,8 @@ def load_rules(game: "str | Path | Rules", /, **changes: Any) -> Rules:
     from pitchenv.games import GAMES, read_house_rules
 
     if isinstance(game, Rules):
+        if not changes:
+            return game
         fields = game.to_dict()
     elif isinstance(game, Path) or str(game).endswith(".toml"):
         fields = read_house_rules(Path(game))

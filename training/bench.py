@@ -70,6 +70,7 @@ def run(arguments: Arguments) -> dict[str, Any]:
     sizes = (64, 256) if arguments.quick else SIZES
     repetitions = 1 if arguments.quick else arguments.repetitions
     results: dict[str, Any] = {"machine": _machine(), "games": {}}
+    print(", ".join(f"{what} {value}" for what, value in results["machine"].items()))
     if not arguments.quick:
         results["start"] = start_times()
         _print_start(results["start"])

@@ -32,8 +32,8 @@ class PPOConfig:
     """And at the end; linear between."""
     deals_per_iteration: Annotated[int, Field(ge=1, le=1_000_000)] = 2048
     """Deals played before every update."""
-    minibatch: Annotated[int, Field(ge=1)] = 2048
-    """Decisions in a gradient step."""
+    minibatches: Annotated[int, Field(ge=1, le=10_000)] = 16
+    """Gradient steps an epoch, for each part: bidding has fewer decisions than play, and needs as many steps."""
     epochs: Annotated[int, Field(ge=1, le=100)] = 2
     """Passes over the decisions of an iteration."""
     clip: Annotated[float, Field(gt=0, le=1)] = 0.2
@@ -147,4 +147,3 @@ def load_config(path: Path) -> TrainConfig:
     config: TrainConfig = from_dict(fields)
     config.load_rules()
     return config
-

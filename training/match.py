@@ -123,9 +123,7 @@ def _recorder(path: Path, rules: Rules, names: Sequence[str]) -> Keep:
 
     def keep(matches: Sequence[Sequence[np.ndarray]], at_side: NDArray[np.int64]) -> None:
         seats = np.arange(rules.players) % rules.sides
-        lines = (
-            match_record(rules, deals, agents=[names[k] for k in sides[seats]]) for deals, sides in zip(matches, at_side, strict=True)
-        )
+        lines = (match_record(rules, deals, agents=[names[k] for k in sides[seats]]) for deals, sides in zip(matches, at_side, strict=True))
         write_records(path, lines, append=True)
 
     return keep

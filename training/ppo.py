@@ -24,7 +24,9 @@ class Learner:
     optimizer: torch.optim.Adam
 
     @classmethod
-    def create(cls, observation_size: int, state_size: int, actions: int, hidden: tuple[int, ...], critic_hidden: tuple[int, ...]) -> "Learner":
+    def create(
+        cls, observation_size: int, state_size: int, actions: int, hidden: tuple[int, ...], critic_hidden: tuple[int, ...]
+    ) -> "Learner":
         actor = Actor(observation_size, hidden, actions)
         critic = Critic(state_size, critic_hidden)
         return cls(actor, critic, torch.optim.Adam([*actor.parameters(), *critic.parameters()], eps=1e-5))
@@ -71,7 +73,7 @@ def losses(
 @torch.no_grad()
 def values(critic: Critic, state: Tensor, device: torch.device) -> np.ndarray:
     """The critic's values (n,) of states (n, S)."""
-    return torch.cat([critic(rows.to(device)).cpu() for rows in state.split(VALUES_AT_ONCE)]).numpy()
+    return torch.cat([critic(rows.to(device)).cpu() for rows in torch.split(state, VALUES_AT_ONCE)]).numpy()
 
 
 def chained_advantages(
@@ -80,9 +82,11 @@ def chained_advantages(
     """(advantages, critic's targets) of each part, in scaled rewards. A seat's decisions of both parts are one chain: what a bid was
     worth shows in the value of the first card."""
     parts = {name: (d, values(learners[name].critic, d.state, device)) for name, d in rollout.parts.items() if len(d)}
-    joined = [np.concatenate(column) for column in zip(*((v, d.deal, d.seat, d.wave) for d, v in parts.values()), strict=True)]
-    order = np.argsort(joined[3], kind="stable")
-    in_order = advantages(*(column[order] for column in joined), rollout.returns * np.float32(config.reward_scale), config.gae_lambda)
+    wave = np.concatenate([d.wave for d, _ in parts.values()])
+    order = np.argsort(wave, kind="stable")
+    value = np.concatenate([v for _, v in parts.values()])[order]
+    deal, seat = (np.concatenate([getattr(d, name) for d, _ in parts.values()])[order] for name in ("deal", "seat"))
+    in_order = advantages(value, deal, seat, wave[order], rollout.returns * np.float32(config.reward_scale), config.gae_lambda)
     advantage = np.empty_like(in_order)
     advantage[order] = in_order
     out, at = {}, 0
@@ -104,14 +108,16 @@ def update(
     explained = 1 - float(advantage.var()) / spread if spread > 0 else 0.0  # target − value is the advantage
     scaled = torch.from_numpy((advantage - advantage.mean()) / (advantage.std() + 1e-8)).to(device)
     returns = torch.from_numpy(target).to(device)
-    columns = [column.to(device) for column in (decisions.state, decisions.mask, decisions.action, decisions.log_prob)]
+    state, mask, action, log_prob = (
+        column.to(device) for column in (decisions.state, decisions.mask, decisions.action, decisions.log_prob)
+    )
     parameters = [*learner.actor.parameters(), *learner.critic.parameters()]
     sums: dict[str, Tensor] = {}
     steps = 0
     for _ in range(config.epochs):
         order = torch.randperm(len(decisions), generator=random).to(device)
-        for rows in order.split(config.minibatch):
-            loss = losses(learner, *(column[rows] for column in columns), scaled[rows], returns[rows], config.clip)
+        for rows in order.tensor_split(min(config.minibatches, len(decisions))):
+            loss = losses(learner, state[rows], mask[rows], action[rows], log_prob[rows], scaled[rows], returns[rows], config.clip)
             learner.optimizer.zero_grad(set_to_none=True)
             (loss["policy"] + loss["value"] - entropy_weight * loss["entropy"]).backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(parameters, config.max_grad_norm)

@@ -42,9 +42,14 @@ class Buffer:
 
     def __init__(self, width: int, actions: int) -> None:
         self._columns: dict[str, Array] = {
-            "state": np.zeros((0, width), np.float32), "mask": np.zeros((0, actions), np.bool_), "action": np.zeros(0, np.int64),
-            "log_prob": np.zeros(0, np.float32), "deal": np.zeros(0, np.int64), "seat": np.zeros(0, np.int64), "wave": np.zeros(0, np.int64),
-        }  # fmt: skip
+            "state": np.zeros((0, width), np.float32),
+            "mask": np.zeros((0, actions), np.bool_),
+            "action": np.zeros(0, np.int64),
+            "log_prob": np.zeros(0, np.float32),
+            "deal": np.zeros(0, np.int64),
+            "seat": np.zeros(0, np.int64),
+            "wave": np.zeros(0, np.int64),
+        }
         self._used = 0
 
     def clear(self) -> None:

@@ -81,13 +81,15 @@ class Run:
             self.iteration, self.decisions, self.curve = state["iteration"], state["decisions"], state["curve"]
             self.cpu_seconds = state["cpu_seconds"]
         except (KeyError, ValueError, RuntimeError) as fault:
-            raise CheckpointError(f"checkpoint of {str(self.folder)!r}: does not fit its configuration: {' '.join(str(fault).split())[:160]}") from None
+            raise CheckpointError(
+                f"checkpoint of {str(self.folder)!r}: does not fit its configuration: {' '.join(str(fault).split())[:160]}"
+            ) from None
 
     def save(self) -> Path:
         """Write a checkpoint."""
         net = self.config.network
         networks = {
-            part: network_bytes(learner.actor, part, self.rules, self.rules.players, net.hidden, net.canonical_suits)  # type: ignore[arg-type]
+            part: network_bytes(learner.actor, part, self.rules, self.rules.players, net.hidden, net.canonical_suits)
             for part, learner in self.learners.items()
         }
         sources = {part: "network" if part in self.learners else self.config.partner for part in PARTS}
@@ -95,15 +97,18 @@ class Run:
 
     def player(self) -> Policy:
         """What has been learned so far, playing greedily."""
-        policies = {
-            part: NetworkPolicy(learner.actor.cpu(), self.rules, self.rules.players, canonical_suits=self.config.network.canonical_suits)
-            for part, learner in self.learners.items()
-        }
-        return TwoPartPolicy(**{part: policies.get(part, self.partner) for part in PARTS})  # type: ignore[arg-type]
+        players: dict[str, Policy] = {}
+        for part in PARTS:
+            if part in self.learners:
+                actor, canonical = self.learners[part].actor.cpu(), self.config.network.canonical_suits
+                players[part] = NetworkPolicy(actor, self.rules, self.rules.players, canonical_suits=canonical)
+            elif self.partner is not None:
+                players[part] = self.partner
+        return TwoPartPolicy(**players)
 
     def evaluate(self, deals: int) -> dict[str, float]:
         """Margins over the fixed opponents, with the half-widths of their 95 % intervals, in points a deal."""
-        figures = {}
+        figures: dict[str, float] = {}
         for name in OPPONENTS:
             result = duplicate(self.player(), agents.load(name), self.rules, deals, EVALUATION_SEED)
             figures |= {f"eval/vs_{name}": result.margin, f"eval/vs_{name}_half_width": result.half_width}
@@ -128,8 +133,14 @@ def train(run: Run, stop: "Stop", resumed: bool = False) -> bool:
         batch = Batch(
             run.rules, ppo.deals_per_iteration, reward=config.reward, start_scores=config.start_scores, restart=False, skip_forced=True
         )
-    collector = Collector(batch, {part: learner.actor for part, learner in run.learners.items()}, run.partner,
-        config.network.canonical_suits, run.device, clock)
+    collector = Collector(
+        batch,
+        {part: learner.actor for part, learner in run.learners.items()},
+        run.partner,
+        config.network.canonical_suits,
+        run.device,
+        clock,
+    )
     with Progress(config.iterations, run.iteration, ppo.deals_per_iteration) as progress:
         while run.iteration < config.iterations and not stop.asked:
             begun, cpu_begun = time.perf_counter(), time.process_time()
@@ -215,7 +226,8 @@ def main(argv: list[str]) -> None:
         for name in OPPONENTS:
             print(f"{run.folder} over {name}: {last[f'eval/vs_{name}']:+.3f} ± {last[f'eval/vs_{name}_half_width']:.3f} points a deal")
     else:
-        print(f"stopped at iteration {run.iteration} of {run.config.iterations} and saved; go on with: python -m training train --resume {run.folder}")
+        print(f"stopped at iteration {run.iteration} of {run.config.iterations} and saved")
+        print(f"go on with: python -m training train --resume {run.folder}")
 
 
 def _resumed(argv: list[str]) -> tuple[Run, bool]:
@@ -234,10 +246,13 @@ def _fresh(argv: list[str]) -> Run:
     rest = argv[1:] if path else argv
     default = load_config(path) if path else TrainConfig()
 
-    def arguments(run: Path | None = None, config: Annotated[TrainConfig, tyro.conf.arg(name="")] = default) -> tuple[Path | None, TrainConfig]:
+    def arguments(
+        run: Path | None = None, config: Annotated[TrainConfig, tyro.conf.arg(name="")] = default
+    ) -> tuple[Path | None, TrainConfig]:
         """Train a bidding network and a play network by self-play: train [CONFIG.toml] [options], or train --resume RUN.
 
-        Every field of the configuration can be changed by an option. The run's folder gets checkpoints, TensorBoard events and summary.json.
+        Every field of the configuration can be changed by an option. The run's folder gets checkpoints, TensorBoard events and
+        summary.json.
 
         Args:
             run: Folder of the run; by default runs/ and the name of the configuration.

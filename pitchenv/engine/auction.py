@@ -3,7 +3,6 @@
 from pitchenv.engine.bits import count
 from pitchenv.engine.kernel import kernel
 from pitchenv.engine.seats import next_seat
-from pitchenv.engine.state import NOBODY
 
 ROUNDS = 1  # `auction`
 BELOW_MAX, MAX_ONLY, ANY = 1, 2, 3  # `dealer_steals`

@@ -1,7 +1,7 @@
 """A view as numbers: the observation vector, and the hidden rest for a critic. The legend is in `pitchenv.observation`.
 
-The vector is a row of named pieces. `at` says where each piece begins (it depends on the number of seat slots alone). Slot 0 is the seat that
-looks, slot 1 its left neighbour; slots of absent seats come last. Sides are numbered the same way: 0 the own side, then that of the left
+The vector is a row of named pieces. `at` says where each piece begins (it depends on the number of seat slots alone). Slot 0 is the
+seat that looks, slot 1 its left neighbour; slots of absent seats come last. Sides are numbered the same way: 0 the own side, then that of the left
 neighbour and on.
 """
 
@@ -104,8 +104,10 @@ def encode_seat(p, seat, slot, at, out):
     spread(out[bids : bids + 10], p.bids[seat] >> 1)
     if p.passed >> seat & 1:
         out[at[PASSED] + slot] = _ONE
-    out[at[REDRAWN] + slot] = p.redrawn[seat] / EXCHANGE_UNIT
-    out[at[DISCARDED] + slot] = p.discarded[seat] / EXCHANGE_UNIT
+    if p.rules.redraw:
+        out[at[REDRAWN] + slot] = p.redrawn[seat] / EXCHANGE_UNIT
+    if p.rules.hand_size + p.rules.widow > p.rules.tricks:
+        out[at[DISCARDED] + slot] = p.discarded[seat] / EXCHANGE_UNIT
     voids = at[VOIDS] + slot * 4
     spread(out[voids : voids + 4], p.voids[seat])
 

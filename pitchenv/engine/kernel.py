@@ -18,7 +18,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.core import config
+from numba.core import config as _config
+
+config: Any = _config  # numba's settings are made at run time, njit's `_nrt` is not in its types
+njit: Any = numba.njit
 
 ENGINE = Path(__file__).parent
 SHARED_SOURCES = (*sorted(ENGINE.glob("*.py")), ENGINE.parent / "cards.py", ENGINE.parent / "actions.py")
@@ -73,7 +76,7 @@ def kernel(function: F) -> F:
     """
     before, config.CACHE_DIR = config.CACHE_DIR, str(cache_folder(function.__code__.co_filename))
     try:
-        return numba.njit(cache=True, error_model="numpy", _nrt=False)(function)
+        return njit(cache=True, error_model="numpy", _nrt=False)(function)
     finally:
         config.CACHE_DIR = before
 

@@ -33,10 +33,7 @@ SUIT_CARDS = np.array([[mask_of(c for c in range(CARDS) if row[c] == s) for s in
 TRUMP_BASE: Final = 32  # a trump is stronger than any other card
 STRENGTH = np.array(
     [
-        [
-            TRUMP_BASE + _trump_order(trump).index(c) if trump != NO_SUIT and SUIT_OF[i][c] == trump else c % 13
-            for c in range(CARDS)
-        ]
+        [TRUMP_BASE + _trump_order(trump).index(c) if trump != NO_SUIT and SUIT_OF[i][c] == trump else c % 13 for c in range(CARDS)]
         for i, (_, trump) in enumerate(_ROWS)
     ],
     np.int8,

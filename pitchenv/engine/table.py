@@ -10,7 +10,7 @@ from pitchenv.engine.kernel import kernel
 from pitchenv.engine.match import allows, apply, legal, new_match, next_match, redeal
 from pitchenv.engine.seats import side_of
 from pitchenv.engine.state import ENDED, NOBODY, POINTS
-from pitchenv.engine.view import view
+from pitchenv.engine.view import look, view
 
 DEAL, MATCH_EPISODE = 0, 1
 MARGIN, SCORE, WIN = 0, 1, 2
@@ -114,7 +114,7 @@ def encode_one(m, v, at, observation, mask, legal_masks):
     if seat == NOBODY:
         observation[:] = 0
         return
-    view(m, seat, v)
+    look(m, seat, v)
     encode_changing(v, at, observation)
 
 
@@ -172,6 +172,15 @@ def restart_where(matches, where, options, unpaid):
             next_match(matches[i], o.spread)
             if o.skip_forced:
                 skip_forced(matches[i], o, unpaid)
+
+
+@kernel
+def skip_all(matches, options, unpaid):
+    """Take single legal actions in every match until each has a choice or its episode has ended."""
+    o = options[0]
+    for i in range(len(matches)):
+        if matches[i].public.phase != ENDED:
+            skip_forced(matches[i], o, unpaid)
 
 
 @kernel

@@ -6,8 +6,8 @@ from pitchenv.engine.state import HIDDEN_CARD
 
 
 @kernel
-def view(m, seat, v):
-    """Write to `v` (a VIEW) all that `seat` may know of `m` (a MATCH), with perfect recall, and nothing else."""
+def look(m, seat, v):
+    """Write to `v` (a VIEW) what `seat` may know of `m` (a MATCH) now, and nothing else; its history is left as it was."""
     p = m.public
     h = m.hidden
     v.public = p
@@ -16,6 +16,13 @@ def view(m, seat, v):
     v.first_hand = h.first_hands[seat]
     v.put_away = h.put_away[seat]
     v.drawn = (h.hands[seat] | h.put_away[seat] | p.played[seat]) & ~h.first_hands[seat]
+
+
+@kernel
+def view(m, seat, v):
+    """Write to `v` (a VIEW) all that `seat` may know of `m` (a MATCH), with perfect recall, and nothing else."""
+    look(m, seat, v)
+    p = m.public
     exchange = p.redrawn[seat] + p.discarded[seat]
     for s in range(p.rules.players):
         exchange += p.redrawn[s] + p.discarded[s]

@@ -24,7 +24,8 @@ class RandomPolicy:
         """A legal action (n,) for each row; see `Policy.act`."""
         legal = mask.astype(np.bool_, copy=False)
         nth = (self._random.random(len(legal)) * legal.sum(axis=1)).astype(np.int64)
-        return (np.cumsum(legal, axis=1, dtype=np.int16) > nth[:, None]).argmax(axis=1)
+        chosen: NDArray[np.int64] = (np.cumsum(legal, axis=1, dtype=np.int16) > nth[:, None]).argmax(axis=1)
+        return chosen
 
     def probabilities(self, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
         """The chance of each action (n, 70) float32: the same for all legal ones."""

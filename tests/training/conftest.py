@@ -14,7 +14,7 @@ torch.set_num_threads(1)
 SMALL: dict[str, Any] = {
     "iterations": 4,
     "checkpoint_every": 1,
-    "ppo": {"deals_per_iteration": 24, "minibatch": 64},
+    "ppo": {"deals_per_iteration": 24, "minibatches": 4},
     "network": {"hidden": [16], "critic_hidden": [16]},
     "evaluation": {"every": 2, "deals": 8, "final_deals": 8},
 }
@@ -29,8 +29,9 @@ def small_config(**changes: Any) -> TrainConfig:
 @pytest.fixture(scope="session")
 def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished small run."""
-    from training.checkpoint import CONFIG_FILE, write_file
     import json
+
+    from training.checkpoint import CONFIG_FILE, write_file
 
     folder = tmp_path_factory.mktemp("runs") / "small"
     folder.mkdir()

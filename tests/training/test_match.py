@@ -265,7 +265,6 @@ def test_intervals():
 # The command
 
 
-
 def test_the_command_writes_the_result_and_the_records(tmp_path, capsys):
     json_file, records = tmp_path / "out.json", tmp_path / "games.jsonl"
     argv = ["random", "random", "--rules", "smear", "--set", "widow=2", "win=made_bid", "--deals", "20", "--matches", "3"]

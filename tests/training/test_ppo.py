@@ -57,7 +57,15 @@ def test_update_makes_good_actions_likelier() -> None:
     )
     advantage = (action == 2).float().numpy() - 0.25
     figures = update(
-        learner, decisions, advantage, advantage, PPOConfig(minibatch=32, epochs=4), 1e-2, 0.0, torch.Generator().manual_seed(1), torch.device("cpu")
+        learner,
+        decisions,
+        advantage,
+        advantage,
+        PPOConfig(minibatches=2, epochs=4),
+        1e-2,
+        0.0,
+        torch.Generator().manual_seed(1),
+        torch.device("cpu"),
     )
     after = torch.log_softmax(learner.actor(state[:, :2], mask), -1)
     assert (after[:, 2] > before[:, 2]).all()

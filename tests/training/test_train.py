@@ -79,7 +79,7 @@ def test_resumed_is_bit_equal_to_never_stopped(tmp_path: Path, parts: str) -> No
 
 def test_it_learns(tmp_path: Path) -> None:
     run = begin(
-        tmp_path / "run", iterations=12, checkpoint_every=12, ppo={"deals_per_iteration": 256, "minibatch": 512},
+        tmp_path / "run", iterations=12, checkpoint_every=12, ppo={"deals_per_iteration": 256, "minibatches": 8},
         network={"hidden": [64], "critic_hidden": [64]}, evaluation={"every": 20, "deals": 8, "final_deals": 400},
     )  # fmt: skip
     untrained = duplicate(run.player(), RandomPolicy(), run.rules, 400, 5)
@@ -237,7 +237,7 @@ def test_damaged_and_foreign_networks(small_run: Path, tmp_path: Path, damage: A
 def test_networks_for_other_rules(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     refuse(capsys, ["match", str(small_run), "random", "--rules", "setback", "--deals", "10"], "other rules")
     policy = load_network(newest_checkpoint(small_run) / "play.safetensors", "play")
-    with pytest.raises(CheckpointError, match="target = 11: .*other rules.* allowed: 7"):
+    with pytest.raises(CheckpointError, match=r"target = 11: .*other rules.* allowed: 7"):
         policy.reset(load_rules("auction-4-partners", target=11), 1, 0)
     insisted = NetworkPolicy(policy.actor, policy.rules, policy.slots, any_rules=True)
     insisted.reset(load_rules("auction-4-partners", target=11), 1, 0)

@@ -7,107 +7,116 @@ from pitchenv.engine.bits import count, lowest
 from pitchenv.engine.exchange import PITCHED, open_suits
 from pitchenv.engine.kernel import kernel
 from pitchenv.engine.points import ACES, LOW_TO_WINNER, PACK, TRUMP_TEN, WIN_MADE_BID, WIN_PITCHER, pips
-from pitchenv.engine.state import NOBODY
+from pitchenv.engine.state import AUCTION, NOBODY
 from pitchenv.engine.suits import row, suit_cards
-from pitchenv.policies.heuristic.situation import ABOVE, BELOW, trump_points, whole_pack
+from pitchenv.policies.heuristic.situation import ABOVE, BELOW, boss_chance, trump_points, whole_pack
 
 NEAR = 3  # points that a pitcher's side often makes in a deal
+PARTNER_KEEPS = 0.8  # of the point cards that a partner holds
 
 
 @kernel
-def estimate(v, suit, w):
-    """The points that the side of the seat that looks may expect with it as pitcher and `suit` as trump."""
-    p = v.public
-    r = p.rules
-    table_row = row(r.off_jack, suit)
-    trumps = suit_cards(r.off_jack, suit, suit) & whole_pack(r)
-    held = v.hand & trumps
-    unseen = trumps & ~(v.first_hand | v.drawn)
-    # Chances that a given unseen trump is in an enemy's hand or a partner's: who may exchange knowing trump keeps all that he sees.
-    hidden = count(whole_pack(r) & ~(v.first_hand | v.drawn))
-    seat_chance = min(1.0 / (r.players - 1), float(r.hand_size + r.redraw) / max(1, hidden))
-    partners = r.players // r.sides - 1
-    enemy = (r.players - 1 - partners) * seat_chance
-    partner = partners * seat_chance
-    control = 0.0
-    left = held
-    while left:
-        card = lowest(left)
-        left &= left - 1
-        control += w.length + (1.0 - enemy) ** count(ABOVE[table_row, card] & unseen)
-    control += w.length * (r.redraw + r.widow * (p.phase == 0)) * count(unseen) / max(1, hidden)
-    catch = min(1.0, w.catch * control)
-
-    # High
-    if r.high_low == PACK:
-        ace = suit * 13 + 12
-        points = 1.0 if held >> ace & 1 else partner * (unseen >> ace & 1)
-    else:
-        best = strongest(held, table_row)
-        above = count(unseen if best == NOBODY else ABOVE[table_row, best] & unseen)
-        points = (1.0 - enemy) ** above * (1.0 if held else 0.5)
-    # Low
-    points += low_points(v, held, unseen, suit, table_row, enemy, partner, control, w)
-    # Jack, off-jack, jokers, three, ten
-    left = held | unseen
-    while left:
-        card = lowest(left)
-        left &= left - 1
-        value = trump_points(r, suit, card)
-        if value == 0.0:
-            continue
-        if held >> card & 1:
-            points += value * (1.0 - w.keep_loss * (1.0 - (1.0 - enemy) ** count(ABOVE[table_row, card] & unseen)))
-        else:
-            points += value * (partner * 0.8 + enemy * catch)
+def estimate(v, suit, w, s):
+    """The points that the side of the seat that looks may expect with it as pitcher and `suit` as trump. Works in `s`, a SITUATION."""
+    r = v.public.rules
+    look_ahead(v, suit, w, s)
+    points = high_points(v, s) + low_points(v, s, w) + card_points(v, s, w)
     if r.game != TRUMP_TEN:
-        chance = w.game_base * 2.0 / r.sides + w.game_control * control + w.game_pips * pips(v.hand, r.joker_pips)
-        chance += w.side_ace * count(v.hand & ACES & ~trumps)
+        chance = w.game_base * 2.0 / r.sides + w.game_control * s.control + w.game_pips * pips(v.hand, r.joker_pips)
+        chance += w.side_ace * count(v.hand & ACES & ~s.trumps)
         points += max(0.0, min(1.0, chance))
     return points
 
 
 @kernel
-def strongest(cards, table_row):
-    """The card of a suit that no other of the same cards beats; NOBODY when there is none."""
+def look_ahead(v, suit, w, s):
+    """Fill `s` for the tricks to come, if `suit` is trump: where the unseen trumps may be by then, and control.
+
+    Who may exchange when trump is known keeps all the trumps he has seen.
+    """
+    p = v.public
+    r = p.rules
+    s.trump = suit
+    s.row = row(r.off_jack, suit)
+    s.trumps = suit_cards(r.off_jack, suit, suit)
+    s.unseen = whole_pack(r) & ~(v.first_hand | v.drawn)
+    hidden = max(1, count(s.unseen))
+    a_seat = min(1.0 / (r.players - 1), float(r.hand_size + r.redraw) / hidden)
+    partners = r.players // r.sides - 1
+    s.partner = partners * a_seat
+    s.enemy[suit] = (r.players - 1 - partners) * a_seat
+    s.control = 0.0
+    left = v.hand & s.trumps
+    while left:
+        s.control += w.length + boss_chance(s, suit, lowest(left))
+        left &= left - 1
+    to_draw = r.redraw + (r.widow if p.phase == AUCTION else 0)
+    s.control += w.length * to_draw * count(s.unseen & s.trumps) / hidden
+
+
+@kernel
+def outermost(cards, beaten_by):
+    """The card of some trumps that has no other of them in its row of a table, ABOVE for the highest or BELOW; NOBODY if there are none."""
     left = cards
     while left:
         card = lowest(left)
         left &= left - 1
-        if ABOVE[table_row, card] & cards == 0:
+        if beaten_by[card] & cards == 0:
             return card
     return NOBODY
 
 
 @kernel
-def low_points(v, held, unseen, suit, table_row, enemy, partner, control, w):
-    """The part of `estimate` that Low is."""
-    r = v.public.rules
-    catch = min(1.0, w.low_catch * control)
-    if r.high_low == PACK:
-        low = suit * 13 + r.lowest_rank - 2
-        mine = float(held >> low & 1)
-        in_play = float(unseen >> low & 1)
-        theirs, partners = in_play * enemy, in_play * partner
-    else:
-        left = held
-        lower = unseen
-        while left:
-            card = lowest(left)
-            left &= left - 1
-            if BELOW[table_row, card] & held == 0:
-                lower = BELOW[table_row, card] & unseen
-        in_play = enemy + partner
-        mine = (1.0 - min(1.0, in_play)) ** count(lower) if held else 0.0
-        theirs = (1.0 - mine) * enemy / in_play
-        partners = (1.0 - mine) * partner / in_play
-    if r.low_to == LOW_TO_WINNER:
-        return (mine + partners) * w.low_keep + theirs * catch
-    return mine + partners
+def high_points(v, s):
+    """The part of `estimate` that High is."""
+    held = v.hand & s.trumps
+    if v.public.rules.high_low == PACK:
+        ace = s.trump * 13 + 12
+        return 1.0 if held >> ace & 1 else s.partner * (s.unseen >> ace & 1)
+    best = outermost(held, ABOVE[s.row])
+    return 0.5 if best == NOBODY else boss_chance(s, s.trump, best)
 
 
 @kernel
-def best_suit(v, w):
+def low_points(v, s, w):
+    """The part of `estimate` that Low is."""
+    r = v.public.rules
+    held = v.hand & s.trumps
+    enemy = s.enemy[s.trump]
+    if r.high_low == PACK:
+        low = s.trump * 13 + r.lowest_rank - 2
+        mine = float(held >> low & 1)
+        missing = float(s.unseen >> low & 1)
+    else:
+        worst = outermost(held, BELOW[s.row])
+        mine = 0.0 if worst == NOBODY else (1.0 - min(1.0, enemy + s.partner)) ** count(BELOW[s.row, worst] & s.unseen)
+        missing = (1.0 - mine) / (enemy + s.partner)
+    if r.low_to == LOW_TO_WINNER:
+        return (mine + missing * s.partner) * w.low_keep + missing * enemy * min(1.0, w.low_catch * s.control)
+    return mine + missing * s.partner
+
+
+@kernel
+def card_points(v, s, w):
+    """The part of `estimate` that jack, off-jack, jokers, three and ten are."""
+    catch = min(1.0, w.catch * s.control)
+    points = 0.0
+    left = s.trumps & (v.hand | s.unseen)
+    while left:
+        card = lowest(left)
+        left &= left - 1
+        value = trump_points(v.public.rules, s.trump, card)
+        if value == 0.0:
+            continue
+        if v.hand >> card & 1:
+            points += value * (1.0 - w.keep_loss * (1.0 - boss_chance(s, s.trump, card)))
+        else:
+            points += value * (s.partner * PARTNER_KEEPS + s.enemy[s.trump] * catch)
+    return points
+
+
+@kernel
+def best_suit(v, w, s):
     """The suit that promises most as trump, and its estimate. A pitcher who must keep a suit open looks at those."""
     r = v.public.rules
     allowed = v.hand
@@ -119,7 +128,7 @@ def best_suit(v, w):
         cards = suit_cards(0, NOBODY, suit)
         if r.trump == PITCHED and v.hand & allowed & cards == 0:
             continue
-        value = estimate(v, suit, w)
+        value = estimate(v, suit, w, s)
         if value > best:
             best = value
             choice = suit
@@ -156,10 +165,10 @@ def asked(v, bid, w):
 
 
 @kernel
-def choose_call(v, calls, w):
+def choose_call(v, calls, w, s):
     """Pass or bid; `calls` is a mask of legal ones, bit 0 for pass."""
     p = v.public
-    _, value = best_suit(v, w)
+    _, value = best_suit(v, w, s)
     bids = calls & ~1
     choice = 0
     while bids:

@@ -16,10 +16,10 @@ def decide(v, cards, calls, w, s):
     """The action of the seat that looks; `cards` and `calls` are the legal ones as masks, `s` a SITUATION to work in."""
     p = v.public
     if p.phase == AUCTION:
-        return choose_call(v, calls, w)
+        return choose_call(v, calls, w, s)
     trump = p.trump
     if trump == NOBODY:
-        trump, _ = best_suit(v, w)
+        trump, _ = best_suit(v, w, s)
         if p.phase == TRUMP:
             return TRUMP_0 + trump
         if p.phase == PLAY:  # the suit of this lead is trump
@@ -27,7 +27,7 @@ def decide(v, cards, calls, w, s):
     assess(v, trump, w, s)
     if p.phase == PLAY:
         return choose_card(v, s, cards, w)
-    return choose_card_away(v, s, cards, calls != 0, w)
+    return choose_card_away(v, s, cards, w)
 
 
 @kernel

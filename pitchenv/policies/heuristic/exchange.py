@@ -26,8 +26,8 @@ def keeping(v, s, card, w):
 
 
 @kernel
-def choose_card_away(v, s, cards, may_stop, w):
-    """The card least worth keeping of the legal ones, or `done` when it is better kept than changed for a new one."""
+def choose_card_away(v, s, cards, w):
+    """The legal card least worth keeping; in the redraw `done` where a new card for it is not worth more, or not to be had."""
     p = v.public
     if cards == 0:
         return DONE
@@ -40,8 +40,8 @@ def choose_card_away(v, s, cards, may_stop, w):
         if value < least:
             least = value
             choice = card
-    if p.phase == REDRAW and may_stop and count(v.hand) <= p.rules.tricks and least >= w.redraw_below:
-        return DONE
-    if p.phase == REDRAW and may_stop and p.stock_left <= p.redrawn[v.seat]:
-        return DONE
+    if p.phase == REDRAW:
+        spare = count(v.hand) > p.rules.tricks  # would have to be put away later
+        if (least >= w.redraw_below and not spare) or p.stock_left <= p.redrawn[v.seat]:
+            return DONE
     return choice

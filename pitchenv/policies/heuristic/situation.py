@@ -1,5 +1,8 @@
 """What a seat makes of its view: which cards are unseen, who may hold them, what a card is worth to the side that wins it."""
 
+import operator
+from collections.abc import Callable
+
 import numpy as np
 
 from pitchenv.cards import ACE, CARDS, HIGH_JOKER, SUITS
@@ -9,21 +12,20 @@ from pitchenv.engine.points import LOW_TO_WINNER, PACK, TRUMP_TEN, extreme_trump
 from pitchenv.engine.state import NOBODY, SEATS
 from pitchenv.engine.suits import STRENGTH, SUIT_OF, row, suit_cards
 
-# ABOVE[row, card]: the cards of the same suit that beat a card. The rows are those of the tables in `engine.suits`.
-ABOVE = np.array(
-    [
-        [sum(1 << d for d in range(CARDS) if suits[d] == suits[c] and ranks[d] > ranks[c]) for c in range(CARDS)]
-        for suits, ranks in zip(SUIT_OF.tolist(), STRENGTH.tolist(), strict=True)
-    ],
-    np.int64,
-)
-BELOW = np.array(
-    [
-        [sum(1 << d for d in range(CARDS) if suits[d] == suits[c] and ranks[d] < ranks[c]) for c in range(CARDS)]
-        for suits, ranks in zip(SUIT_OF.tolist(), STRENGTH.tolist(), strict=True)
-    ],
-    np.int64,
-)
+
+def _same_suit(beats: Callable[[int, int], bool]) -> np.ndarray:
+    """By row of the tables in `engine.suits` and card: the cards of the same suit for whose strength and its own `beats` holds."""
+    return np.array(
+        [
+            [sum(1 << d for d in range(CARDS) if suits[d] == suits[c] and beats(ranks[d], ranks[c])) for c in range(CARDS)]
+            for suits, ranks in zip(SUIT_OF.tolist(), STRENGTH.tolist(), strict=True)
+        ],
+        np.int64,
+    )
+
+
+ABOVE = _same_suit(operator.gt)
+BELOW = _same_suit(operator.lt)
 
 SITUATION = np.dtype(
     [
@@ -36,6 +38,8 @@ SITUATION = np.dtype(
         ("enemy", np.float64, SUITS),  # that some enemy does
         ("others", np.float64),  # that somebody does, for trumps
         ("point", np.float64),  # what a point is worth: more while the bid hangs on it
+        ("partner", np.float64),  # in the auction: that a partner holds a given unseen trump
+        ("control", np.float64),  # in the auction: about how many tricks the trumps in hand win
         ("pip", np.float64),  # what a pip is worth, on the same scale
         ("share", np.float64),  # what another side's point costs: they are 1 to us and 1 / (sides − 1) to the mean of the others
     ],

@@ -92,17 +92,17 @@ def chance_to_win(v, s, card, suit, w):
         leader = p.leader
         led = suit_in(s, p.trick[leader])
         chance = 1.0 if (p.winning - me) % r.sides == 0 else 0.0
-        if suit == s.trump or suit == suit_in(s, best):
-            if strength(r.off_jack, s.trump, card) > strength(r.off_jack, s.trump, best):
-                best = card
-                chance = 1.0
+        beats = strength(r.off_jack, s.trump, card) > strength(r.off_jack, s.trump, best)
+        if beats and (suit == s.trump or suit == suit_in(s, best)):
+            best = card
+            chance = 1.0
     seat = (me + 1) % r.players
     while seat != leader:
-        beats = chance_to_beat(v, s, seat, best, led, w)
+        beaten = chance_to_beat(v, s, seat, best, led, w)
         if (seat - me) % r.sides:
-            chance *= 1.0 - beats
+            chance *= 1.0 - beaten
         else:
-            chance += (1.0 - chance) * beats * w.partner_beats
+            chance += (1.0 - chance) * beaten * w.partner_beats
         seat = (seat + 1) % r.players
     return chance
 
@@ -117,7 +117,7 @@ def chance_to_beat(v, s, seat, best, led, w):
         return 1.0 - (1.0 - holds_trump) ** higher
     in_led = count(s.unseen & ~s.trumps & (0x1FFF << 13 * led))
     void = (1.0 - s.chance[seat, led]) ** in_led
-    trumps = (1.0 - (1.0 - holds_trump) ** (higher if s.trumps >> best & 1 else count(s.unseen & s.trumps)))
+    trumps = 1.0 - (1.0 - holds_trump) ** (higher if s.trumps >> best & 1 else count(s.unseen & s.trumps))
     trumps *= void * w.ruff_void + (0.0 if v.public.rules.follow == SUIT else (1.0 - void) * w.ruff_any)
     if s.trumps >> best & 1:
         return trumps

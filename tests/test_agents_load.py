@@ -1,0 +1,109 @@
+"""`agents.load`: every player of the kit by name; a bad spec is one clear line."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import agents
+from pitchenv import Batch, load_rules
+from pitchenv.policies.heuristic import HeuristicPolicy
+from pitchenv.policies.heuristic.parameters import UNTUNED
+from pitchenv.policies.random import RandomPolicy
+
+MODULE = """
+import numpy as np
+
+class First:
+    reads = "observation"
+    def reset(self, rules, size, seed): pass
+    def act(self, inputs, mask, seat): return mask.argmax(axis=1)
+
+class NeedsMore(First):
+    def __init__(self, depth): pass
+
+class ReadsMatches(First):
+    reads = "match"
+
+class NoAct:
+    reads = "view"
+    def reset(self, rules, size, seed): pass
+
+instance = 3
+"""
+
+
+@pytest.fixture
+def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A module of a user's own on the path."""
+    (tmp_path / "own_players.py").write_text(MODULE)
+    (tmp_path / "broken_players.py").write_text("import nothing_like_it\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return "own_players"
+
+
+def test_players_by_name() -> None:
+    assert isinstance(agents.load("random"), RandomPolicy)
+    assert isinstance(agents.load("heuristic"), HeuristicPolicy)
+
+
+def test_untuned_is_another_player() -> None:
+    batch = Batch("auction-4-partners", 300, seed=1)
+    views = batch.views()
+    answers = [policy.act(views, batch.mask, batch.seat) for policy in map(agents.load, ("heuristic", "heuristic:untuned"))]
+    assert (answers[1] == HeuristicPolicy(UNTUNED).act(views, batch.mask, batch.seat)).all()
+    assert (answers[0] != answers[1]).any()
+
+
+def test_a_class_of_ones_own(own_module: str) -> None:
+    policy = agents.load(f"{own_module}:First")
+    policy.reset(load_rules("smear"), 4, 0)
+    batch = Batch("smear", 4, seed=1)
+    assert policy.act(batch.observation, batch.mask, batch.seat).tolist() == batch.mask.argmax(axis=1).tolist()
+    assert policy.reads == "observation"
+
+
+def test_each_call_loads_another_player() -> None:
+    first, second = agents.load("random"), agents.load("random")
+    assert first is not second
+    mask = np.ones((50, 70), np.bool_)
+    rows = np.zeros(50, np.int64)
+    for policy in (first, second):
+        policy.reset(load_rules("smear"), 50, 7)
+    assert (first.act(rows, mask, rows) == second.act(rows, mask, rows)).all()
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("", ["agent ''", "unknown", "random"]),
+        ("heuristik", ["agent 'heuristik'", "did you mean 'heuristic'?", "module:Class"]),
+        ("heuristik:untuned", ["heuristik", "does not import", "did you mean 'heuristic'?"]),
+        ("heuristic:untund", ["untund", "did you mean 'untuned'?"]),
+        ("random:3", ["option of agent 'random'", "'3'", "none"]),
+        ("runs/never-run", ["agent 'runs/never-run'", "does not exist", "run"]),
+        ("no_such_module:Player", ["no_such_module", "does not import", "ModuleNotFoundError"]),
+        ("broken_players:Player", ["broken_players", "nothing_like_it"]),
+        ("own_players:Frist", ["no class 'Frist'", "did you mean 'First'?"]),
+        ("own_players:instance", ["'instance'", "class"]),
+        ("own_players:NeedsMore", ["NeedsMore", "depth", "no arguments"]),
+        ("own_players:ReadsMatches", ["reads = 'match'", "observation, view"]),
+        ("own_players:NoAct", ["NoAct", "no method 'act'"]),
+        ("own_players:", ["own_players:", "no class ''"]),
+        (":Player", ["agent ':Player'", "unknown"]),
+    ],
+)
+def test_a_bad_spec_is_one_clear_line(spec: str, said: list[str], own_module: str) -> None:
+    with pytest.raises(ValueError, match="agent") as refusal:
+        agents.load(spec)
+    message = str(refusal.value)
+    assert "\n" not in message
+    assert len(message) < 400
+    for words in said:
+        assert words in message, message
+
+
+def test_a_file_is_no_run(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("")
+    with pytest.raises(ValueError, match=r"is a file; allowed: the folder of a run"):
+        agents.load(str(tmp_path / "run"))

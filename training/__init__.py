@@ -1,0 +1,1 @@
+"""How players learn, and how they are measured."""
