@@ -1,9 +1,10 @@
 """Suits in a canonical order: the game does not care which suit is called what, so a network need not learn it 24 times.
 
 The seat that acts renames the suits of all it sees: trump, once known, becomes clubs; the rest follow by how many cards of each
-it was dealt, then by their ranks. Where the off-jack is in use colours must stay together: the suit of trump's colour becomes spades, and the other pair
-diamonds and hearts. The first hand decides, so that names change during a deal only when trump becomes known. Ties are left as they
-are. (Suit isomorphism is old in card games; see e.g. Waugh, "A fast and optimal hand isomorphism algorithm", 2013.)
+it was dealt, then by their ranks. Where the off-jack is in use colours must stay together: the suit of trump's colour becomes
+spades, and the other pair diamonds and hearts. The first hand decides, so that names change during a deal only when trump becomes
+known. Ties are left as they are. (Suit isomorphism is old in card games; see e.g. Waugh, "A fast and optimal hand isomorphism
+algorithm", 2013.)
 """
 
 from typing import Any, Final

@@ -107,7 +107,7 @@ class Rules:
             yield f'hand_size = {self.hand_size}: with trump = "pitched" it must equal tricks; allowed: {self.tricks}'
         if self.tricks <= self.jokers:
             least = self.jokers + 1
-            yield f'tricks = {self.tricks}: with trump = "pitched" there must be more than jokers = {self.jokers}; allowed: at least {least}'
+            yield f'tricks = {self.tricks}: with trump = "pitched" more than jokers = {self.jokers}; allowed: at least {least}'
         if self.keep_trump and (self.jokers or self.off_jack):
             yield 'keep_trump = true: with trump = "pitched" only without jokers and off_jack; allowed: false'
 

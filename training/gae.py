@@ -14,10 +14,10 @@ def advantages(
 ) -> NDArray[np.float32]:
     """Generalised advantage estimates (n,), without discount.
 
-    Row t of a seat's decisions in a deal has δ_t = V(s_{t+1}) − V(s_t), where after its last decision the return stands in the place of
-    V(s_{t+1}), and A_t = δ_t + λ A_{t+1} (Schulman et al., "High-dimensional continuous control using generalized advantage
-    estimation", 2016, eq. 16, γ = 1). `value`, `deal`, `seat`, `wave`: (n,), waves ascending, and within a wave no deal twice. `returns`: (deals, slots).
-    """
+    Row t of a seat's decisions in a deal has δ_t = V(s_{t+1}) − V(s_t), where after its last decision the return stands in the
+    place of V(s_{t+1}), and A_t = δ_t + λ A_{t+1} (Schulman et al., "High-dimensional continuous control using generalized
+    advantage estimation", 2016, eq. 16, γ = 1). `value`, `deal`, `seat`, `wave`: (n,), waves ascending, and within a wave no
+    deal twice. `returns`: (deals, slots)."""
     assert value.shape == deal.shape == seat.shape == wave.shape
     assert value.ndim == 1
     assert returns.ndim == 2

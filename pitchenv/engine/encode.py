@@ -1,8 +1,8 @@
 """A view as numbers: the observation vector, and the hidden rest for a critic. The legend is in `pitchenv.observation`.
 
-The vector is a row of named pieces. `at` says where each piece begins (it depends on the number of seat slots alone). Slot 0 is the
-seat that looks, slot 1 its left neighbour; slots of absent seats come last. Sides are numbered the same way: 0 the own side, then that of the left
-neighbour and on.
+The vector is a row of named pieces. `at` says where each piece begins (it depends on the number of seat slots alone). Slot 0 is
+the seat that looks, slot 1 its left neighbour; slots of absent seats come last. Sides are numbered the same way: 0 the own side,
+then that of the left neighbour and on.
 """
 
 import numpy as np
