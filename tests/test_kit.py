@@ -43,7 +43,8 @@ def imports(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("package", "forbidden"), [("pitchenv", {"torch", "agents", "training", "tests"}), ("agents", {"training", "tests"}), ("training", {"tests"})]
+    ("package", "forbidden"),
+    [("pitchenv", {"torch", "agents", "training", "tests"}), ("agents", {"training", "tests"}), ("training", {"tests"})],
 )
 def test_dependencies_point_one_way(package: str, forbidden: set[str]) -> None:
     files = list((ROOT / package).rglob("*.py"))

@@ -30,12 +30,14 @@ class PPOConfig:
     """Adam's step size at the start."""
     lr_end: Annotated[float, Field(ge=0, le=1)] = 0.0
     """And at the end; linear between."""
-    deals_per_iteration: Annotated[int, Field(ge=1, le=1_000_000)] = 2048
+    deals_per_iteration: Annotated[int, Field(ge=1, le=1_000_000)] = 1024
     """Deals played before every update."""
     minibatches: Annotated[int, Field(ge=1, le=10_000)] = 16
     """Gradient steps an epoch, for each part: bidding has fewer decisions than play, and needs as many steps."""
     epochs: Annotated[int, Field(ge=1, le=100)] = 2
-    """Passes over the decisions of an iteration."""
+    """Passes over the play decisions of an iteration."""
+    bidding_epochs: Annotated[int, Field(ge=1, le=100)] = 2
+    """Passes over its bidding decisions, of which there are fewer, with noisier returns."""
     clip: Annotated[float, Field(gt=0, le=1)] = 0.2
     """How far the probability ratio may leave 1."""
     entropy: Annotated[float, Field(ge=0)] = 0.03
@@ -57,7 +59,7 @@ class NetworkConfig:
 
     hidden: Sizes = (256, 256)
     """Widths of the actor's hidden layers."""
-    critic_hidden: Sizes = (256, 256)
+    critic_hidden: Sizes = (128, 128)
     """Widths of the critic's."""
     canonical_suits: bool = True
     """Rename the suits to a canonical order before the networks see them."""

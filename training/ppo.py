@@ -98,8 +98,8 @@ def chained_advantages(
 
 
 def update(
-    learner: Learner, decisions: Decisions, advantage: np.ndarray, target: np.ndarray, config: PPOConfig, lr: float, entropy_weight: float,
-    random: torch.Generator, device: torch.device,
+    learner: Learner, decisions: Decisions, advantage: np.ndarray, target: np.ndarray, config: PPOConfig, epochs: int,
+    lr: float, entropy_weight: float, random: torch.Generator, device: torch.device,
 ) -> dict[str, float]:  # fmt: skip
     """Some epochs of gradient steps on one part's decisions; returns the mean of each loss, and the critic's explained variance."""
     for group in learner.optimizer.param_groups:
@@ -114,7 +114,7 @@ def update(
     parameters = [*learner.actor.parameters(), *learner.critic.parameters()]
     sums: dict[str, Tensor] = {}
     steps = 0
-    for _ in range(config.epochs):
+    for _ in range(epochs):
         order = torch.randperm(len(decisions), generator=random).to(device)
         for rows in order.tensor_split(min(config.minibatches, len(decisions))):
             loss = losses(learner, state[rows], mask[rows], action[rows], log_prob[rows], scaled[rows], returns[rows], config.clip)

@@ -14,6 +14,7 @@ from pitchenv import Batch
 from pitchenv.engine.state import TRUMP
 from pitchenv.policies import Policy
 from training.clock import Clock
+from training.columns import live_columns
 
 Array = NDArray[Any]
 
@@ -25,7 +26,7 @@ class Decisions:
     Rows of one wave (`waves[w]` to `waves[w + 1]`) belong to different deals.
     """
 
-    state: torch.Tensor  # (n, S) float32: full states; the first F entries are the observation
+    state: torch.Tensor  # (n, live columns of S) float32: full states; what the actor sees comes first
     mask: torch.Tensor  # (n, 70) bool
     action: torch.Tensor  # (n,) int64
     log_prob: torch.Tensor  # (n,) float32, of the action when it was taken
@@ -91,14 +92,16 @@ class Collector:
     def __init__(
         self, batch: Batch, actors: dict[str, Actor], partner: Policy | None, canonical_suits: bool, device: torch.device, clock: Clock
     ) -> None:
+        seen, hidden = live_columns(batch.rules[0], batch.layout)
+        self._columns, self._seen = np.concatenate([seen, hidden]), len(seen)
         self.batch, self.actors, self.partner, self.device, self.clock = batch, actors, partner, device, clock
         self.canonical_suits = canonical_suits
-        self._buffers = {part: Buffer(batch.layout.state_size, batch.mask.shape[1]) for part in actors}
+        self._buffers = {part: Buffer(len(self._columns), batch.mask.shape[1]) for part in actors}
 
     @torch.no_grad()
     def collect(self, seed: int, random: torch.Generator) -> Rollout:
         """Play every deal of the batch, dealt from a seed, to its end."""
-        batch, size = self.batch, self.batch.layout.size
+        batch = self.batch
         with self.clock("engine"):
             batch.reset(seed=seed)
         if self.partner is not None:
@@ -117,9 +120,10 @@ class Collector:
                     actions[rows] = self._partner_acts(rows)
                     continue
                 with self.clock("engine"):
-                    state, mask, to = canonical_states(batch.matches, rows, batch.layout, self.canonical_suits)
+                    whole, mask, to = canonical_states(batch.matches, rows, batch.layout, self.canonical_suits)
+                    state = whole.take(self._columns, 1)
                 with self.clock("inference"):
-                    on_device = torch.from_numpy(state).to(self.device)[:, :size]
+                    on_device = torch.from_numpy(state).to(self.device)[:, : self._seen]
                     logits = self.actors[part](on_device, torch.from_numpy(mask).to(self.device))
                     log_probs = torch.log_softmax(logits, -1).cpu()
                     chosen = torch.multinomial(log_probs.exp(), 1, generator=random)

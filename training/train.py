@@ -14,12 +14,14 @@ import tyro
 
 import agents
 from agents.learned import PARTS, CheckpointError, NetworkPolicy, TwoPartPolicy, network_bytes
+from agents.networks import Actor
 from pitchenv import Batch, Rules
 from pitchenv.actions import ACTIONS
 from pitchenv.observation import layout
 from pitchenv.policies import Policy
 from training.checkpoint import CONFIG_FILE, load_checkpoint, save_checkpoint, write_file
 from training.clock import Clock
+from training.columns import in_full_layout, live_columns
 from training.config import ConfigError, TrainConfig, load_config
 from training.duplicate import duplicate
 from training.metrics import Metrics, deal_statistics
@@ -59,10 +61,10 @@ class Run:
         learning = PARTS if config.parts == "both" else (config.parts,)
         partner = None if config.parts == "both" else agents.load(config.partner)
         torch.manual_seed(stream_seed(config.seed, 0))
-        legend, net = layout(rules.players), config.network
+        (seen, hidden), net = live_columns(rules, layout(rules.players)), config.network
         device = choose_device(config.device)
         learners = {
-            part: Learner.create(legend.size, legend.state_size, ACTIONS, net.hidden, net.critic_hidden).to(device) for part in learning
+            part: Learner.create(len(seen), len(seen) + len(hidden), ACTIONS, net.hidden, net.critic_hidden).to(device) for part in learning
         }
         return cls(config, folder, rules, device, learners, partner)
 
@@ -89,19 +91,24 @@ class Run:
         """Write a checkpoint."""
         net = self.config.network
         networks = {
-            part: network_bytes(learner.actor, part, self.rules, self.rules.players, net.hidden, net.canonical_suits)
-            for part, learner in self.learners.items()
+            part: network_bytes(self.actor(part), part, self.rules, self.rules.players, net.hidden, net.canonical_suits)
+            for part in self.learners
         }
         sources = {part: "network" if part in self.learners else self.config.partner for part in PARTS}
         return save_checkpoint(self.folder, self.iteration, self.state_dict(), sources, networks)
+
+    def actor(self, part: str) -> Actor:
+        """A copy of what a part has learned, in the full layout."""
+        legend = layout(self.rules.players)
+        return in_full_layout(self.learners[part].actor, live_columns(self.rules, legend)[0], legend)
 
     def player(self) -> Policy:
         """What has been learned so far, playing greedily."""
         players: dict[str, Policy] = {}
         for part in PARTS:
             if part in self.learners:
-                actor, canonical = self.learners[part].actor.cpu(), self.config.network.canonical_suits
-                players[part] = NetworkPolicy(actor, self.rules, self.rules.players, canonical_suits=canonical)
+                canonical = self.config.network.canonical_suits
+                players[part] = NetworkPolicy(self.actor(part), self.rules, self.rules.players, canonical_suits=canonical)
             elif self.partner is not None:
                 players[part] = self.partner
         return TwoPartPolicy(**players)
@@ -112,8 +119,6 @@ class Run:
         for name in OPPONENTS:
             result = duplicate(self.player(), agents.load(name), self.rules, deals, EVALUATION_SEED)
             figures |= {f"eval/vs_{name}": result.margin, f"eval/vs_{name}_half_width": result.half_width}
-        for learner in self.learners.values():
-            learner.to(self.device)
         return figures
 
 
@@ -153,7 +158,8 @@ def train(run: Run, stop: "Stop", resumed: bool = False) -> bool:
             with clock("update"):
                 chain = chained_advantages(run.learners, rollout, ppo, run.device)
                 for part, (advantage, target) in chain.items():
-                    loss = update(run.learners[part], rollout.parts[part], advantage, target, ppo, lr, entropy, random, run.device)
+                    epochs = ppo.bidding_epochs if part == "bidding" else ppo.epochs
+                    loss = update(run.learners[part], rollout.parts[part], advantage, target, ppo, epochs, lr, entropy, random, run.device)
                     scalars |= {f"losses/{part}_{name}": value for name, value in loss.items()}
             run.iteration += 1
             run.decisions += rollout.decisions

@@ -45,11 +45,11 @@ class Arguments:
     go_on: bool = False
     """Begin with the shipped parameters, not with the untuned ones."""
 
-    sweeps: int = 6
+    sweeps: int = 4
     """How often to try every parameter."""
 
     deals: int = 2000
-    """Deals a try, each in both seatings; to measure, five times as many."""
+    """Deals a try in a game of two sides and weight one, fewer with more sides; to measure, five times as many."""
 
     seed: int = 1000
     """Of the search. Measuring is on seed 1."""

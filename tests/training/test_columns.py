@@ -1,0 +1,43 @@
+"""Live columns: whatever can vary is among them, and a network in the full layout is the same function."""
+
+import numpy as np
+import pytest
+import torch
+
+from agents.canonical import canonical_states
+from agents.networks import Actor
+from pitchenv import Batch, games, load_rules
+from pitchenv.actions import ACTIONS
+from training.columns import in_full_layout, live_columns
+
+
+@pytest.mark.parametrize("name", games())
+def test_whatever_varies_is_live(name: str) -> None:
+    rules = load_rules(name)
+    batch = Batch(rules, 200, seed=1, restart=False, start_scores="spread")
+    seen, hidden = live_columns(rules, batch.layout)
+    rng = np.random.default_rng(0)
+    states = []
+    while (rows := np.flatnonzero(batch.seat >= 0)).size:
+        states.append(canonical_states(batch.matches, rows, batch.layout)[0])
+        actions = np.zeros(200, np.int64)
+        actions[rows] = (rng.random((rows.size, ACTIONS)) * batch.mask[rows]).argmax(1)
+        batch.step(actions)
+    state = np.concatenate(states)
+    varies = np.flatnonzero(state.min(0) != state.max(0))
+    f, cards, slots = batch.layout.size, 54, batch.layout.slots
+    own = {*range(f, f + cards), *range(f + slots * cards, f + (slots + 1) * cards)}  # repeats the observation
+    stock = set(range(f + 2 * slots * cards, f + (2 * slots + 1) * cards)) if not rules.widow + rules.redraw else set()
+    assert set(varies) - set(seen) - set(hidden) - own - stock == set()
+    assert len(seen) + len(hidden) < 0.85 * batch.layout.state_size
+
+
+def test_full_layout_is_the_same_function() -> None:
+    rules = load_rules("auction-4-partners")
+    batch = Batch(rules, 32, seed=2)
+    batch.play_random(10)
+    seen, _ = live_columns(rules, batch.layout)
+    narrow = Actor(len(seen), (16, 8), ACTIONS)
+    wide = in_full_layout(narrow, seen, batch.layout)
+    observation, mask = torch.from_numpy(batch.observation), torch.from_numpy(batch.mask)
+    assert torch.allclose(narrow(observation[:, seen], mask), wide(observation, mask), atol=1e-5)

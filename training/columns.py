@@ -1,0 +1,53 @@
+"""The columns of a state that can differ between decisions under one game's rules. Networks learn on these alone, since the rest
+(the rules themselves, cards not in the pack, bids that can't be made) would cost half of every matrix product and teach nothing;
+saved, they stand in the full layout, with zeros for what they never saw."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from agents.networks import Actor
+from pitchenv import Rules
+from pitchenv.cards import CARDS, HIGH_JOKER, pack
+from pitchenv.engine.encode import TRICK_COLUMNS
+from pitchenv.observation import Layout
+
+
+def live_columns(rules: Rules, legend: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The live columns of an observation, and of what follows it in a full state (numbered from the state's beginning)."""
+    in_pack = np.zeros(CARDS, np.bool_)
+    in_pack[pack(rules.lowest_rank, rules.jokers)] = True
+    exchanges = rules.redraw > 0 or rules.hand_size + rules.widow > rules.tricks
+    bids = np.arange(1, 11)
+    can_bid = (bids >= rules.min_bid) & (bids <= rules.max_bid)
+    trick = np.ones(TRICK_COLUMNS, np.bool_)
+    trick[4:17] = np.arange(2, 15) >= rules.lowest_rank
+    trick[17:] = in_pack[HIGH_JOKER:]
+    narrowed: dict[str, NDArray[np.bool_] | bool] = {
+        "hand": in_pack, "put_away": in_pack & exchanges, "played": in_pack, "trick": trick, "tricks_done": np.arange(13) < rules.tricks,
+        "bids": can_bid, "standing_bid": can_bid, "redrawn": rules.redraw > 0, "discarded": exchanges,
+        "present": False, "partner": False, "rules": False,
+    }  # fmt: skip
+    seen = []
+    for piece in legend.pieces:
+        rows = {"seat": rules.players, "side": rules.sides}.get(piece.row_name, 1)
+        block = np.zeros((piece.rows, len(piece.columns)), np.bool_)
+        block[:rows] = narrowed.get(piece.name, True)
+        seen.append(block.ravel())
+    hidden = np.zeros((2 * legend.slots + 1, CARDS), np.bool_)
+    hidden[1 : rules.players] = in_pack  # slot 0 is in the observation
+    hidden[legend.slots + 1 : legend.slots + rules.players] = in_pack & exchanges
+    hidden[-1] = in_pack & (rules.widow + rules.redraw > 0)  # nobody draws from the stock otherwise
+    return np.flatnonzero(np.concatenate(seen)), legend.size + np.flatnonzero(hidden)
+
+
+def in_full_layout(actor: Actor, columns: NDArray[np.int64], legend: Layout) -> Actor:
+    """The same network, reading whole observations."""
+    weights = {name: tensor.detach().cpu().clone() for name, tensor in actor.state_dict().items()}
+    first = "layers.0.weight"
+    wide = torch.zeros(len(weights[first]), legend.size)
+    wide[:, torch.from_numpy(columns)] = weights[first]
+    hidden = tuple(layer.out_features for layer in actor.layers if isinstance(layer, torch.nn.Linear))
+    full = Actor(legend.size, hidden[:-1], hidden[-1])
+    full.load_state_dict({**weights, first: wide})
+    return full
