@@ -57,6 +57,7 @@ class Run:
     def prepare(cls, config: TrainConfig, folder: Path) -> "Run":
         """A run at its beginning. Raises ConfigError."""
         torch.set_num_threads(config.threads)
+        torch.set_float32_matmul_precision("medium" if config.matmul == "bfloat16" else "highest")
         rules = config.load_rules()
         learning = PARTS if config.parts == "both" else (config.parts,)
         partner = None if config.parts == "both" else agents.load(config.partner)
