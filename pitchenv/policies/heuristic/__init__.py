@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pitchenv.actions import ACTIONS
-from pitchenv.policies.heuristic.decide import decide_all
+from pitchenv.compiling import announce_compiling
+from pitchenv.policies.heuristic import decide
 from pitchenv.policies.heuristic.parameters import TUNED
 from pitchenv.policies.heuristic.situation import SITUATION
 from pitchenv.rules import Rules
@@ -23,6 +24,7 @@ class HeuristicPolicy:
     reads: Literal["observation", "view"] = "view"
 
     def __init__(self, parameters: np.ndarray | None = None) -> None:
+        announce_compiling("the rule-based player", decide.__file__)
         self._parameters = np.array(TUNED if parameters is None else parameters)
         self._scratch = np.zeros(1, SITUATION)
 
@@ -32,7 +34,7 @@ class HeuristicPolicy:
     def act(self, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """A legal action (n,) for each `VIEW` record (n,); see `Policy.act`."""
         actions = np.empty(len(inputs), np.int64)
-        decide_all(inputs, mask, self._parameters, self._scratch, actions)
+        decide.decide_all(inputs, mask, self._parameters, self._scratch, actions)
         return actions
 
     def probabilities(self, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
