@@ -1,11 +1,12 @@
 """Players that learn or search, and `load`: every player of the kit by name."""
 
 import importlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from pitchenv.checks import check_keys, near
+from pitchenv.checks import InputError, check_keys, near
 from pitchenv.policies import Policy
 from pitchenv.policies.heuristic import HeuristicPolicy
 from pitchenv.policies.heuristic.parameters import TUNED, UNTUNED
@@ -14,7 +15,7 @@ from pitchenv.policies.random import RandomPolicy
 READS: Final = ("observation", "view")
 
 
-class AgentError(ValueError):
+class AgentError(InputError):
     """A spec that names no player; the message is one line."""
 
 
@@ -34,12 +35,13 @@ def _heuristic(option: str) -> Policy:
 PLAYERS: Final[dict[str, Callable[[str], Policy]]] = {"random": _random, "heuristic": _heuristic}
 
 
-def load(spec: str) -> Policy:
+def load(spec: str | os.PathLike[str]) -> Policy:
     """The player that a spec names.
 
     `"random"`; `"heuristic"` or `"heuristic:untuned"`; the path of a run folder; or `"module:Class"`, a class of your own that makes a
     player without arguments. Raises ValueError with one line when there is no such player or it can't act.
     """
+    spec = os.fspath(spec)
     name, colon, rest = spec.partition(":")
     if name in PLAYERS:
         return PLAYERS[name](rest)

@@ -20,6 +20,7 @@ from agents.networks import Actor
 from pitchenv import Rules
 from pitchenv.actions import ACTIONS
 from pitchenv.cards import SUITS
+from pitchenv.checks import InputError
 from pitchenv.engine.state import TRUMP
 from pitchenv.observation import LAYOUT_VERSION, layout, observe
 from pitchenv.policies import Policy
@@ -29,7 +30,7 @@ FORMAT: Final = "pitchenv-policy-1"
 AGENT_FILE: Final = "agent.json"
 
 
-class CheckpointError(ValueError):
+class CheckpointError(InputError):
     """A file or folder that is no usable checkpoint, or is one for something else; one line."""
 
 
@@ -134,15 +135,14 @@ def probabilities_of(policy: Any, inputs: NDArray[Any], mask: NDArray[np.bool_],
     return certain
 
 
-def network_bytes(
-    actor: Actor, part: str, rules: Rules, slots: int, hidden: tuple[int, ...], canonical_suits: bool, any_rules: bool = False
-) -> bytes:
+def network_bytes(policy: NetworkPolicy, part: str) -> bytes:
     """A network with its card, as the bytes of a safetensors file."""
+    hidden = [layer.out_features for layer in policy.actor.layers if isinstance(layer, torch.nn.Linear)][:-1]
     card = {
-        "format": FORMAT, "part": part, "layout": LAYOUT_VERSION, "slots": slots, "hidden": list(hidden),
-        "canonical_suits": canonical_suits, "any_rules": any_rules, "rules": rules.to_dict(),
+        "format": FORMAT, "part": part, "layout": LAYOUT_VERSION, "slots": policy.slots, "hidden": hidden,
+        "canonical_suits": policy.canonical_suits, "any_rules": policy.any_rules, "rules": policy.rules.to_dict(),
     }  # fmt: skip
-    weights = {name: tensor.detach().cpu().contiguous() for name, tensor in actor.state_dict().items()}
+    weights = {name: tensor.detach().cpu().contiguous() for name, tensor in policy.actor.state_dict().items()}
     return save(weights, {"card": json.dumps(card)})
 
 
@@ -162,15 +162,15 @@ def load_network(path: Path, part: str, *, greedy: bool = True) -> NetworkPolicy
         if card.get(field) != wanted:
             raise CheckpointError(f"checkpoint {str(path)!r}: {field} = {card.get(field)!r}; allowed: {wanted!r}")
     try:
-        rules = Rules.from_dict(card["rules"])
         actor = Actor(layout(card["slots"]).size, tuple(card["hidden"]), ACTIONS)
         actor.load_state_dict(weights)
+        options = {name: bool(card[name]) for name in ("canonical_suits", "any_rules")}
+        return NetworkPolicy(actor, Rules.from_dict(card["rules"]), card["slots"], greedy=greedy, **options)
     except (KeyError, TypeError, ValueError, RuntimeError) as fault:
         raise CheckpointError(f"checkpoint {str(path)!r}: its card and weights do not fit: {' '.join(str(fault).split())[:200]}") from None
-    return NetworkPolicy(actor, rules, card["slots"], canonical_suits=card["canonical_suits"], greedy=greedy, any_rules=card["any_rules"])
 
 
-def load_run(path: Path, *, greedy: bool = True) -> Policy:
+def load_run(path: Path, *, greedy: bool = True) -> TwoPartPolicy:
     """The player of a run: of its newest checkpoint, or of the checkpoint folder given. Raises CheckpointError."""
     from agents import load
 
@@ -178,6 +178,8 @@ def load_run(path: Path, *, greedy: bool = True) -> Policy:
     try:
         parts = json.loads((folder / AGENT_FILE).read_text())
         sources = {part: parts[part] for part in PARTS}
+        if not all(isinstance(source, str) for source in sources.values()):
+            raise TypeError
     except (OSError, ValueError, KeyError, TypeError):
         raise CheckpointError(f"checkpoint {str(folder)!r}: {AGENT_FILE} is missing or damaged") from None
     players: dict[str, Policy] = {}

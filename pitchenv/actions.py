@@ -8,6 +8,7 @@ import operator
 from typing import Final, SupportsIndex
 
 from pitchenv.cards import CARD_NAMES, CARDS, SUIT_LETTERS
+from pitchenv.checks import InputError
 
 ACTIONS: Final = 70
 PASS: Final = 54
@@ -24,7 +25,7 @@ assert len(ACTION_NAMES) == ACTIONS
 assert ACTION_NAMES.index("pass") == CARDS
 
 
-class IllegalAction(ValueError):
+class IllegalAction(InputError):
     """An action that the rules do not allow now, or that is no action at all. The match is unchanged."""
 
 

@@ -10,6 +10,10 @@ from pydantic import ValidationError
 T = TypeVar("T")
 
 
+class InputError(ValueError):
+    """Something given by a user that can't be used. The message is one line: what, its value, what is allowed."""
+
+
 def near(word: object, known: Iterable[str]) -> str:
     """`; did you mean 'x'?` when something known is close to `word`, else nothing."""
     close = difflib.get_close_matches(str(word), list(known), n=1)

@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pitchenv.actions import ACTIONS, IllegalAction, action_name
 from pitchenv.cards import CARD_NAMES, cards_in
-from pitchenv.checks import describe
+from pitchenv.checks import InputError, describe
 from pitchenv.engine.state import ENDED, NOBODY, THROWN_IN
 from pitchenv.game import Game
 from pitchenv.games import games
@@ -35,7 +35,7 @@ FORMAT: Final = "pitchenv-match"
 VERSION: Final = 1
 
 
-class RecordError(ValueError):
+class RecordError(InputError):
     """A record that cannot be read or does not hold up; one line that names the file or line, the deal and the action."""
 
 

@@ -13,11 +13,11 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from pitchenv.cards import ACE, SUITS
-from pitchenv.checks import check_keys, one_line
+from pitchenv.checks import InputError, check_keys, one_line
 from pitchenv.engine.state import RULES
 
 
-class RulesError(ValueError):
+class RulesError(InputError):
     """Rules that make no sense; the message is one line with the field, the value and what is allowed."""
 
 

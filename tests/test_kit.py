@@ -31,7 +31,7 @@ def test_the_wheel_holds_the_environment_library_alone(tmp_path: Path) -> None:
 def test_all_three_packages_import_from_any_folder(tmp_path: Path) -> None:
     code = "import pitchenv, agents, training.duplicate; print(agents.load('random').reads)"
     found = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "view" or found.stdout.strip() == "observation"
+    assert found.stdout.strip() in ("view", "observation")
 
 
 def imports(path: Path) -> set[str]:

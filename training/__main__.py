@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-from pitchenv.checks import near
+from pitchenv.checks import InputError, near
 
 COMMANDS = {
     "train": "train a bidding and a play network by self-play",
@@ -24,11 +24,12 @@ def main(argv: list[str]) -> int:
         return 2
     try:
         importlib.import_module(f"training.{command}").main(rest)
-    except ValueError as fault:
-        if len(str(fault).splitlines()) != 1:  # ours are one line; anything else is a bug that should show
-            raise
+    except InputError as fault:
         print(fault, file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130
     return 0
 
 

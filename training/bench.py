@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import tyro
 
 from pitchenv import Batch, Game, games, load_rules, pitch_v0
 from pitchenv.actions import ACTIONS
+from pitchenv.checks import InputError
+from training.command_line import option_names, parse
 from training.peers import AecEpisode, peers
 from training.timing import Run, rates, until
 
@@ -56,14 +57,14 @@ class Arguments:
 
 
 def main(argv: Sequence[str]) -> None:
-    """Run the command. Raises ValueError with one line on wrong input."""
-    run(tyro.cli(Arguments, prog="python -m training bench", args=list(argv)))
+    """Run the command. Raises InputError with one line on wrong input."""
+    run(parse(Arguments, argv, "bench", option_names(Arguments, without=("games",))))
 
 
 def run(arguments: Arguments) -> dict[str, Any]:
-    """Measure, print as it goes, write what was asked for, and return what `--json` writes. Raises ValueError with one line."""
+    """Measure, print as it goes, write what was asked for, and return what `--json` writes. Raises InputError with one line."""
     if arguments.seconds <= 0 or arguments.repetitions < 1:
-        raise ValueError(f"seconds = {arguments.seconds}, repetitions = {arguments.repetitions}: allowed: above 0, and at least 1")
+        raise InputError(f"seconds = {arguments.seconds}, repetitions = {arguments.repetitions}: allowed: above 0, and at least 1")
     names = arguments.games or (("auction-4-partners",) if arguments.quick else tuple(games()))
     for name in names:
         load_rules(name)
@@ -87,7 +88,7 @@ def run(arguments: Arguments) -> dict[str, Any]:
         try:
             arguments.json.write_text(json.dumps(results, indent=1) + "\n")
         except OSError as fault:
-            raise ValueError(f"json = {str(arguments.json)!r}: cannot be written: {fault.strerror}") from None
+            raise InputError(f"json = {str(arguments.json)!r}: cannot be written: {fault.strerror}") from None
     return results
 
 
@@ -216,7 +217,7 @@ def _seconds(script: str, cache: str) -> float:
     environment = os.environ | {"NUMBA_CACHE_DIR": cache, "PYTHONPATH": path}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise ValueError(f"start-up: the script failed: {done.stderr.strip().splitlines()[-1]}")
+        raise InputError(f"start-up: the script failed: {done.stderr.strip().splitlines()[-1]}")
     return float(done.stdout)
 
 

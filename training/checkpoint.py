@@ -1,5 +1,6 @@
 """Checkpoints: what a run needs to go on, and the player it has come to. Written beside and renamed, so that none is ever half there."""
 
+import io
 import json
 import os
 import shutil
@@ -32,18 +33,29 @@ def save_checkpoint(run: Path, iteration: int, state: dict[str, Any], agent: dic
     beside = folder.with_name(folder.name + ".tmp")
     shutil.rmtree(beside, ignore_errors=True)
     beside.mkdir(parents=True)
-    for part, content in networks.items():
-        write_file(beside / f"{part}.safetensors", content)
+    content = io.BytesIO()
+    torch.save(state, content)
+    write_file(beside / STATE_FILE, content.getvalue())
+    for part, network in networks.items():
+        write_file(beside / f"{part}.safetensors", network)
     write_file(beside / AGENT_FILE, json.dumps(agent, indent=1).encode())
-    torch.save(state, beside / STATE_FILE)
-    if folder.exists():  # a run that was stopped just here and resumed saves the same again
-        shutil.rmtree(beside)
-    else:
-        beside.rename(folder)
+    if folder.exists():  # the same iteration again, with an evaluation more
+        folder.rename(folder.with_name(folder.name + ".old"))
+    beside.rename(folder)
+    _sync(folder.parent)
     finished = sorted(p for p in folder.parent.iterdir() if p.name.isdigit())
-    for old in finished[:-KEEP]:
-        shutil.rmtree(old)
+    for left in [*finished[:-KEEP], *folder.parent.glob("*.old"), *folder.parent.glob("*.tmp")]:
+        shutil.rmtree(left)
     return folder
+
+
+def _sync(folder: Path) -> None:
+    """Have the names in a folder written to the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def load_checkpoint(run: Path) -> tuple[TrainConfig, dict[str, Any]]:
@@ -51,8 +63,11 @@ def load_checkpoint(run: Path) -> tuple[TrainConfig, dict[str, Any]]:
     if not run.is_dir() or not (run / CONFIG_FILE).is_file():
         raise CheckpointError(f"resume {str(run)!r}: not the folder of a run; allowed: a folder made by `python -m training train`")
     try:
-        config = from_dict(json.loads((run / CONFIG_FILE).read_text()))
-    except (OSError, ValueError, ConfigError) as fault:
+        fields = json.loads((run / CONFIG_FILE).read_text())
+        if not isinstance(fields, dict):
+            raise ConfigError("not a table of fields")
+        config = from_dict(fields)
+    except (OSError, ValueError) as fault:
         raise CheckpointError(f"resume {str(run)!r}: {CONFIG_FILE} is damaged: {' '.join(str(fault).split())}") from None
     path = newest_checkpoint(run) / STATE_FILE
     try:

@@ -9,10 +9,10 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from pitchenv import Rules, load_rules
-from pitchenv.checks import check_keys, one_line
+from pitchenv.checks import InputError, check_keys, one_line
 
 
-class ConfigError(ValueError):
+class ConfigError(InputError):
     """A configuration that can't be run; the message is one line with the field, the value and what is allowed."""
 
 

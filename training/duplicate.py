@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pitchenv import Rules
+from pitchenv.checks import InputError
 from pitchenv.engine import single
 from pitchenv.engine.state import MATCH, NOBODY
 from pitchenv.game import match_seed
@@ -165,7 +166,7 @@ def play_matches(
 def _chunks(rules: Rules, matches: int, seed: int, plays: int) -> Iterator[tuple[int, int, np.ndarray]]:
     """Fresh matches of a seed, in parts of which all seatings fit in memory: (number of the part, index of its first, records)."""
     if matches < 2:
-        raise ValueError(f"deals or matches = {matches}: allowed: at least 2, for an interval")
+        raise InputError(f"deals or matches = {matches}: allowed: at least 2, for an interval")
     size = max(1, AT_ONCE // plays)
     for chunk, at in enumerate(range(0, matches, size)):
         dealt = np.zeros(min(size, matches - at), MATCH)

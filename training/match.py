@@ -1,7 +1,6 @@
 """`python -m training match AGENT AGENT …`: who is better, by how much, and how sure that is."""
 
 import json
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,9 @@ from rich.table import Table
 
 import agents
 from pitchenv import Rules, load_rules
+from pitchenv.checks import InputError
 from pitchenv.records import match_record, rules_text, write_records
+from training.command_line import option_names, parse, rule_change
 from training.duplicate import Keep, MatchResult, Progress, WinResult, play_duplicate, play_matches
 from training.players import Player
 
@@ -58,13 +59,13 @@ class Arguments:
 
 
 def main(argv: Sequence[str]) -> None:
-    """Run the command. Raises ValueError with one line on wrong input."""
-    run(tyro.cli(Arguments, prog="python -m training match", args=list(argv)))
+    """Run the command. Raises InputError with one line on wrong input."""
+    run(parse(Arguments, argv, "match", ["--set", *option_names(Arguments, without=("agents", "changes"))]))
 
 
 def run(arguments: Arguments) -> dict[str, Any]:
-    """Play, print the result, write what was asked for, and return what `--json` writes. Raises ValueError with one line."""
-    rules = load_rules(arguments.rules, **dict(_change(text) for text in arguments.changes))
+    """Play, print the result, write what was asked for, and return what `--json` writes. Raises InputError with one line."""
+    rules = load_rules(arguments.rules, **dict(rule_change(text) for text in arguments.changes))
     _check(arguments)
     names = _names(arguments.agents)
     players = [Player(name, agents.load(spec), i) for i, (name, spec) in enumerate(zip(names, arguments.agents, strict=True))]
@@ -77,36 +78,25 @@ def run(arguments: Arguments) -> dict[str, Any]:
         if arguments.matches:
             wins = play_matches(players, rules, arguments.matches, arguments.seed, keep, _advance(bar, "matches", arguments.matches))
     report = _report(arguments, result, wins)
+    _show(console, report, result.plays)
     if arguments.json:
         _write_json(arguments.json, report)
-    _show(console, report, result.plays)
     return report
 
 
 def _check(arguments: Arguments) -> None:
     """Everything that can be refused before the first deal."""
     if len(arguments.agents) < 2:
-        raise ValueError(f"agents: {len(arguments.agents)} given; allowed: two or more")
+        raise InputError(f"agents: {len(arguments.agents)} given; allowed: two or more")
     if arguments.deals < 2:
-        raise ValueError(f"deals = {arguments.deals}: allowed: at least 2, for an interval")
+        raise InputError(f"deals = {arguments.deals}: allowed: at least 2, for an interval")
     if arguments.matches < 0 or arguments.matches == 1:
-        raise ValueError(f"matches = {arguments.matches}: allowed: 0, or at least 2 for an interval")
+        raise InputError(f"matches = {arguments.matches}: allowed: 0, or at least 2 for an interval")
     for name, path in (("json", arguments.json), ("records", arguments.records)):
         if path and not path.parent.is_dir():
-            raise ValueError(f"{name} = {str(path)!r}: its folder does not exist")
+            raise InputError(f"{name} = {str(path)!r}: its folder does not exist")
     if arguments.records and arguments.records.exists():
-        raise ValueError(f"records = {str(arguments.records)!r}: exists already; allowed: a new file")
-
-
-def _change(text: str) -> tuple[str, Any]:
-    """`widow=2` as a field and a value: as TOML has it, or else a text."""
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise ValueError(f"set {text!r}: allowed: FIELD=VALUE, such as widow=2")
-    try:
-        return name, tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return name, value
+        raise InputError(f"records = {str(arguments.records)!r}: exists already; allowed: a new file")
 
 
 def _names(specs: Sequence[str]) -> list[str]:
@@ -163,7 +153,7 @@ def _write_json(path: Path, report: dict[str, Any]) -> None:
     try:
         path.write_text(json.dumps(report, indent=1) + "\n")
     except OSError as fault:
-        raise ValueError(f"json = {str(path)!r}: cannot be written: {fault.strerror}") from None
+        raise InputError(f"json = {str(path)!r}: cannot be written: {fault.strerror}") from None
 
 
 def _show(console: Console, report: dict[str, Any], plays: int) -> None:

@@ -1,4 +1,4 @@
-"""What a run reports: TensorBoard scalars under CleanRL's names, and the figures of the bidding and the play of an iteration."""
+"""What a run reports: TensorBoard scalars under CleanRL's prefixes, and figures of the bidding and the play of an iteration."""
 
 import json
 from pathlib import Path
@@ -13,11 +13,11 @@ from training.config import TrainConfig
 
 
 class Metrics:
-    """The event file of a run. On resume, what was logged after the checkpoint is hidden."""
+    """The event file of a run that has come to a number of deals. On resume, what was logged after the checkpoint is hidden."""
 
-    def __init__(self, run: Path, config: TrainConfig, resumed_at: int | None) -> None:
-        self._writer = SummaryWriter(str(run / "tensorboard"), purge_step=resumed_at)
-        if resumed_at is None:
+    def __init__(self, run: Path, config: TrainConfig, deals: int) -> None:
+        self._writer = SummaryWriter(str(run / "tensorboard"), purge_step=deals + 1 if deals else None)
+        if not deals:
             text = json.dumps(config.to_dict(), indent=2)
             self._writer.add_text("configuration", "    " + text.replace("\n", "\n    "))
 

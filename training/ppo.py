@@ -82,6 +82,8 @@ def chained_advantages(
     """(advantages, critic's targets) of each part, in scaled rewards. A seat's decisions of both parts are one chain: what a bid was
     worth shows in the value of the first card."""
     parts = {name: (d, values(learners[name].critic, d.state, device)) for name, d in rollout.parts.items() if len(d)}
+    if not parts:
+        return {}
     wave = np.concatenate([d.wave for d, _ in parts.values()])
     order = np.argsort(wave, kind="stable")
     value = np.concatenate([v for _, v in parts.values()])[order]

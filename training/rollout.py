@@ -7,14 +7,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from agents import AgentError
 from agents.canonical import canonical_states, original_actions
-from agents.learned import PARTS, inputs_for
+from agents.learned import PARTS
 from agents.networks import Actor
 from pitchenv import Batch
 from pitchenv.engine.state import TRUMP
-from pitchenv.policies import Policy
 from training.clock import Clock
 from training.columns import live_columns
+from training.players import Player
 
 Array = NDArray[Any]
 
@@ -90,7 +91,7 @@ class Collector:
     """Plays deals with the learning networks at every seat, and a frozen policy where a part does not learn."""
 
     def __init__(
-        self, batch: Batch, actors: dict[str, Actor], partner: Policy | None, canonical_suits: bool, device: torch.device, clock: Clock
+        self, batch: Batch, actors: dict[str, Actor], partner: Player | None, canonical_suits: bool, device: torch.device, clock: Clock
     ) -> None:
         seen, hidden = live_columns(batch.rules[0], batch.layout)
         self._columns, self._seen = np.concatenate([seen, hidden]), len(seen)
@@ -105,7 +106,7 @@ class Collector:
         with self.clock("engine"):
             batch.reset(seed=seed)
         if self.partner is not None:
-            self.partner.reset(batch.rules[0], batch.size, seed)
+            self.partner.reset(batch.rules[0], batch.size, [seed])
         for buffer in self._buffers.values():
             buffer.clear()
         returns = np.zeros_like(batch.reward)
@@ -144,5 +145,7 @@ class Collector:
     def _partner_acts(self, rows: Array) -> Array:
         assert self.partner is not None
         with self.clock("partner"):
-            inputs = inputs_for(self.partner, self.batch.views()[rows])
-            return self.partner.act(inputs, self.batch.mask[rows], self.batch.seat[rows])
+            actions = self.partner.act(self.batch, rows, self.batch.views())
+        if self.partner.illegal:
+            raise AgentError(f"partner {self.partner.name!r}: proposes illegal actions; allowed: a player that keeps to the mask")
+        return actions

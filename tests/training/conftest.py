@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from training.config import TrainConfig, from_dict
-from training.train import Run, Stop, train
+from training.run import Run
+from training.train import Stop, train
 
 torch.set_num_threads(1)
 
@@ -29,13 +30,6 @@ def small_config(**changes: Any) -> TrainConfig:
 @pytest.fixture(scope="session")
 def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished small run."""
-    import json
-
-    from training.checkpoint import CONFIG_FILE, write_file
-
     folder = tmp_path_factory.mktemp("runs") / "small"
-    folder.mkdir()
-    config = small_config()
-    write_file(folder / CONFIG_FILE, json.dumps(config.to_dict()).encode())
-    assert train(Run.prepare(config, folder), Stop())
+    assert train(Run.begin(small_config(), folder), Stop())
     return folder

@@ -18,19 +18,17 @@ import agents
 from agents.learned import CheckpointError, NetworkPolicy, load_network, load_run, newest_checkpoint
 from pitchenv import Batch, load_rules
 from pitchenv.policies.random import RandomPolicy
-from tests.training.conftest import SMALL, small_config
+from tests.training.conftest import small_config
 from training.__main__ import main
 from training.checkpoint import CONFIG_FILE, load_checkpoint
 from training.duplicate import duplicate
-from training.train import Run, Stop, train
+from training.run import Run
+from training.train import Stop, train
 
 
 def begin(folder: Path, **changes: Any) -> Run:
     """A new small run in its folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    config = small_config(**changes)
-    (folder / CONFIG_FILE).write_text(json.dumps(config.to_dict()))
-    return Run.prepare(config, folder)
+    return Run.begin(small_config(**changes), folder)
 
 
 def weights(run: Path) -> dict[str, bytes]:
@@ -61,11 +59,9 @@ def test_resumed_is_bit_equal_to_never_stopped(tmp_path: Path, parts: str) -> No
     first = begin(tmp_path / "halves", parts=parts, start_scores="spread")
     assert not train(first, StopAt(first, 2))
     torch.rand(7)  # what else happens in the process does not matter
-    config, state = load_checkpoint(tmp_path / "halves")
-    second = Run.prepare(config, tmp_path / "halves")
-    second.load_state_dict(state)
+    second = Run.resume(tmp_path / "halves")
     assert second.iteration == 2
-    assert train(second, Stop(), resumed=True)
+    assert train(second, Stop())
     assert weights(tmp_path / "whole") == weights(tmp_path / "halves")
     assert figures(whole) == figures(second)
     assert len(weights(tmp_path / "whole")) == (2 if parts == "both" else 1)
@@ -102,7 +98,7 @@ def test_what_a_run_leaves_behind(small_run: Path) -> None:
     steps = [event.step for event in events.Scalars("charts/learning_rate")]
     assert steps == [24, 48, 72, 96]
     summary = json.loads((small_run / "summary.json").read_text())
-    assert summary["finished"]
+    assert summary["iteration"] == 4
     assert [point["deals"] for point in summary["curve"]] == [48, 96]
     assert not list(small_run.rglob("*.tmp"))
     assert len(list((small_run / "checkpoints").iterdir())) == 3  # the newest ones
@@ -160,12 +156,17 @@ def test_signal_saves_and_says_how_to_go_on(tmp_path: Path, kind: signal.Signals
     first = process.stdout.readline()
     while "run " not in first:
         first = process.stdout.readline()
-    time.sleep(3)
+    while not list((run / "tensorboard").glob("*")):  # it has begun to iterate
+        time.sleep(0.1)
+    time.sleep(2)
     process.send_signal(kind)
     rest = process.communicate(timeout=120)[0]
     assert process.returncode == 0
     assert f"python -m training train --resume {run}" in rest
-    assert load_checkpoint(run)[1]["iteration"] >= 0
+    stopped = load_checkpoint(run)[1]["iteration"]
+    resumed = Run.resume(run)
+    assert not train(resumed, StopAt(resumed, stopped + 2))
+    assert load_checkpoint(run)[1]["iteration"] == stopped + 2
     assert main(["train", "--resume", str(run), "--ppo.lr", "1"]) == 2  # a resumed run keeps its configuration
 
 
@@ -183,6 +184,8 @@ def test_resume_of_what_is_no_run(capsys: pytest.CaptureFixture[str], tmp_path: 
     refuse(capsys, ["train", "--resume", str(tmp_path / "none")], "none", "not the folder of a run")
     (tmp_path / CONFIG_FILE).write_text(json.dumps(small_config().to_dict()))
     refuse(capsys, ["train", "--resume", str(tmp_path)], "holds no checkpoint")
+    (tmp_path / CONFIG_FILE).write_text("[]")
+    refuse(capsys, ["train", "--resume", str(tmp_path)], "config.json is damaged")
     (tmp_path / CONFIG_FILE).write_text('{"iterations": ')
     refuse(capsys, ["train", "--resume", str(tmp_path)], "config.json is damaged")
 
@@ -255,6 +258,11 @@ def test_unknown_config_key_on_the_command_line(tmp_path: Path, capsys: pytest.C
     config = tmp_path / "c.toml"
     config.write_text("iteration = 3")
     refuse(capsys, ["train", str(config)], "'iteration'", "did you mean 'iterations'")
+    refuse(capsys, ["train", "--ppo.lrr", "1"], "'--ppo.lrr'", "did you mean '--ppo.lr'")
+    refuse(capsys, ["train", "--ppo.lr", "fast"], "lr", "fast")
+    refuse(capsys, ["train", "--ppo.lr", "-1"], "lr = -1.0", "greater than 0")
+    refuse(capsys, ["train", "--parts", "al"], "'al'", "'bidding'")
+    refuse(capsys, ["train", "--set", "widow=99"], "widow = 99", "0 … 52")
     refuse(capsys, ["trian"], "'trian'", "'train'")
 
 
@@ -263,4 +271,61 @@ def test_every_game_trains(tmp_path: Path) -> None:
         run = begin(tmp_path / game, game=game, iterations=1, evaluation={"every": 5, "deals": 2, "final_deals": 4})
         assert train(run, Stop())
         assert set(run.curve[-1]) >= {"eval/vs_random", "eval/vs_heuristic"}
-    assert SMALL["iterations"] == 4
+
+
+def test_the_first_checkpoint_is_there_at_once(tmp_path: Path) -> None:
+    begin(tmp_path / "run")  # and the process dies
+    resumed = Run.resume(tmp_path / "run")
+    assert resumed.iteration == 0
+    assert train(resumed, Stop())
+
+
+def test_resume_under_other_rules_or_layout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    house = tmp_path / "house.toml"
+    house.write_text("target = 9")
+    run = begin(tmp_path / "run", game=str(house))
+    house.write_text("target = 10")  # edited since
+    refuse(capsys, ["train", "--resume", str(run.folder)], "rules", "'target': 9", "'target': 10")
+    house.write_text("target = 9")
+    path = newest_checkpoint(run.folder) / "training_state.pt"
+    state = torch.load(path, weights_only=True)
+    torch.save({**state, "layout": 0}, path)
+    refuse(capsys, ["train", "--resume", str(run.folder)], "layout = 0", "allowed")
+    torch.save({**state, "learners": {"bidding": 3, "play": []}}, path)
+    refuse(capsys, ["train", "--resume", str(run.folder)], "does not fit its configuration")
+
+
+def test_a_partner_that_is_a_run_is_copied_into_the_checkpoint(small_run: Path, tmp_path: Path) -> None:
+    moved = tmp_path / "partner"
+    copy_run(small_run, moved)
+    run = begin(tmp_path / "run", parts="bidding", partner=str(moved))
+    moved.rename(tmp_path / "elsewhere")
+    assert weights(run.folder)["play.safetensors"] == weights(small_run)["play.safetensors"]
+    resumed = Run.resume(run.folder)
+    assert train(resumed, Stop())
+    assert weights(run.folder)["play.safetensors"] == weights(small_run)["play.safetensors"]
+    assert duplicate(agents.load(run.folder), agents.load("random"), run.rules, 4, 1).illegal == {"A": 0, "B": 0}
+
+
+class Cheater(RandomPolicy):
+    """Proposes what is not legal."""
+
+    def act(self, inputs: Any, mask: Any, seat: Any) -> Any:
+        return mask.argmin(1)
+
+
+def test_partners_that_can_not_be_used(small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    refuse(capsys, ["train", "--run", str(tmp_path / "a"), "--parts", "play", "--partner", "heuristik"], "'heuristik'", "'heuristic'")
+    argv = ["train", "--run", str(tmp_path / "a"), "--game", "smear", "--parts", "play", "--partner", str(small_run)]
+    refuse(capsys, argv, "other rules")
+    assert not (tmp_path / "a").exists()
+    run = begin(tmp_path / "b", parts="bidding", partner=f"{__name__}:Cheater")
+    with pytest.raises(agents.AgentError, match=r"Cheater.*proposes illegal actions"):
+        train(run, Stop())
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_on_cuda(tmp_path: Path) -> None:
+    run = begin(tmp_path / "run", device="cuda")
+    assert not train(run, StopAt(run, 2))
+    assert train(Run.resume(run.folder), Stop())

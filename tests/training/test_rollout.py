@@ -1,0 +1,100 @@
+"""What a rollout records, decision by decision, and that advantages of two parts are one chain."""
+
+import numpy as np
+import pytest
+import torch
+
+from agents.canonical import canonical_states
+from pitchenv import Batch, load_rules
+from pitchenv.actions import ACTIONS
+from training.clock import Clock
+from training.columns import live_columns
+from training.config import PPOConfig
+from training.ppo import Learner, chained_advantages, values
+from training.rollout import Collector, Decisions, Rollout
+
+CPU = torch.device("cpu")
+
+
+def collect(deals: int = 40) -> tuple[dict[str, Learner], Batch, Rollout]:
+    rules = load_rules("auction-4-partners")
+    batch = Batch(rules, deals, restart=False, skip_forced=True)
+    seen, hidden = live_columns(rules, batch.layout)
+    torch.manual_seed(1)
+    learners = {part: Learner.create(len(seen), len(seen) + len(hidden), ACTIONS, (16,), (16,)) for part in ("bidding", "play")}
+    actors = {part: learner.actor for part, learner in learners.items()}
+    collector = Collector(batch, actors, None, True, CPU, Clock({}))
+    return learners, batch, collector.collect(7, torch.Generator().manual_seed(3))
+
+
+def test_rows_are_the_decisions_of_the_deals() -> None:
+    learners, batch, rollout = collect()
+    assert rollout.decisions == sum(len(d) for d in rollout.parts.values())
+    change = rollout.public["change"].astype(np.float32)
+    for seat in range(4):  # the margin of two sides
+        assert (rollout.returns[:, seat] == change[:, seat % 2] - change[:, 1 - seat % 2]).all()
+    for part, decisions in rollout.parts.items():
+        size = learners[part].actor.layers[0].in_features
+        with torch.no_grad():
+            log_probs = torch.log_softmax(learners[part].actor(decisions.state[:, :size], decisions.mask), -1)
+        again = log_probs.gather(1, decisions.action[:, None]).squeeze(1)
+        assert torch.allclose(again, decisions.log_prob, atol=1e-5)
+        assert decisions.mask.gather(1, decisions.action[:, None]).all()
+        assert (decisions.mask.sum(1) > 1).all()  # single legal actions are not asked for
+        assert (np.diff(decisions.wave) >= 0).all()
+    # Played again by its record, every deal asks the same seats in the same order for the same canonical choices.
+    twin = Batch(load_rules("auction-4-partners"), len(batch), seed=7, restart=False, skip_forced=True)
+    histories, moves = batch.matches["history"], batch.matches["public"]["moves"]
+    wave = 0
+    while (rows := np.flatnonzero(twin.seat >= 0)).size:
+        _, mask, _ = canonical_states(twin.matches, rows, twin.layout)
+        at = twin.matches["public"]["moves"][rows]
+        actions = np.zeros(len(batch), np.int64)
+        actions[rows] = histories[rows, at]
+        recorded = {
+            (int(deal), int(seat)): bool(torch.equal(m, torch.from_numpy(mask[k])))
+            for k, deal in enumerate(rows)
+            for d in rollout.parts.values()
+            for m, seat in [(d.mask[i], d.seat[i]) for i in np.flatnonzero((d.wave == wave) & (d.deal == deal))]
+        }
+        assert recorded == {(int(deal), int(twin.seat[deal])): True for deal in rows}
+        twin.step(actions)
+        wave += 1
+    assert (twin.matches["public"]["moves"] == moves).all()
+
+
+def decisions(deal: list[int], seat: list[int], wave: list[int]) -> Decisions:
+    """Rows of states that say nothing."""
+    n = len(deal)
+    return Decisions(
+        torch.arange(n, dtype=torch.float32)[:, None].repeat(1, 3), torch.ones(n, 2, dtype=torch.bool), torch.zeros(n, dtype=torch.int64),
+        torch.zeros(n), np.array(deal), np.array(seat), np.array(wave),
+    )  # fmt: skip
+
+
+def test_a_bid_is_worth_what_the_first_card_is() -> None:
+    learners = {part: Learner.create(2, 3, 2, (4,), (4,)) for part in ("bidding", "play")}
+    rollout = Rollout(
+        {"bidding": decisions([0, 1, 0], [0, 1, 1], [0, 0, 1]), "play": decisions([1, 0, 1], [1, 0, 1], [1, 2, 2])},
+        np.array([[8, 4], [2, 12]], np.float32),
+        np.zeros(2),
+        6,
+    )
+    v = {part: values(learners[part].critic, d.state, CPU) for part, d in rollout.parts.items()}
+    out = chained_advantages(learners, rollout, PPOConfig(gae_lambda=0.5, reward_scale=0.25), CPU)
+    b, p = v["bidding"], v["play"]
+    # deal 0: seat 0 bids, then plays; seat 1 bids alone. Deal 1: seat 1 bids, then plays twice.
+    play_0 = 2 - p[1]
+    play_1b = 3 - p[2]
+    play_1a = (p[2] - p[0]) + 0.5 * play_1b
+    expected_play = [play_1a, play_0, play_1b]
+    expected_bidding = [(p[1] - b[0]) + 0.5 * play_0, (p[0] - b[1]) + 0.5 * play_1a, 1 - b[2]]
+    assert out["play"][0] == pytest.approx(expected_play, abs=1e-5)
+    assert out["bidding"][0] == pytest.approx(expected_bidding, abs=1e-5)
+    assert out["bidding"][1] == pytest.approx(np.array(expected_bidding) + b, abs=1e-5)
+
+
+def test_nothing_learned_from_no_decisions() -> None:
+    learners = {"play": Learner.create(2, 3, 2, (4,), (4,))}
+    rollout = Rollout({"play": decisions([], [], [])}, np.zeros((1, 2), np.float32), np.zeros(1), 0)
+    assert chained_advantages(learners, rollout, PPOConfig(), CPU) == {}

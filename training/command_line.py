@@ -1,0 +1,65 @@
+"""Command lines from typed dataclasses (tyro), with whatever is wrong said in one line."""
+
+import contextlib
+import dataclasses
+import io
+import itertools
+import sys
+import tomllib
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import tyro
+
+from pitchenv.checks import InputError, check_keys
+
+T = TypeVar("T")
+
+
+def option_names(cls: Any, prefix: str = "", without: Sequence[str] = ()) -> list[str]:
+    """The options that the fields of a dataclass make, nested ones with a dot."""
+    names = []
+    for field in dataclasses.fields(cls):
+        if field.name in without:
+            continue
+        name = f"{prefix}{field.name.replace('_', '-')}"
+        if dataclasses.is_dataclass(field.type):
+            names += option_names(field.type, f"{name}.")
+        elif field.type is bool:
+            names += [f"--{name}", f"--no-{name}"]
+        else:
+            names.append(f"--{name}")
+    return names
+
+
+def parse(target: Callable[..., T], argv: Sequence[str], command: str, options: Sequence[str]) -> T:
+    """What tyro makes of `target` and the arguments. Raises InputError; `--help` prints and exits."""
+    given = [argument.split("=")[0].replace("_", "-") for argument in argv if argument.startswith("--")]
+    check_keys(given, [*options, "--help"], InputError, "option")
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            return tyro.cli(target, args=list(argv), prog=f"python -m training {command}")
+    except SystemExit as stopped:
+        if not stopped.code:
+            sys.stdout.write(out.getvalue())
+            raise
+        raise InputError(_in_one_line(err.getvalue() or out.getvalue())) from None
+
+
+def _in_one_line(box: str) -> str:
+    """What stands in tyro's box between its title and the first rule below."""
+    lines = [line.strip("│╭╮╰╯─- ") for line in box.splitlines()[1:]]
+    said = itertools.takewhile(bool, itertools.dropwhile(lambda line: not line, lines))
+    return " ".join(" ".join(said).split()) or "the arguments cannot be read"
+
+
+def rule_change(text: str) -> tuple[str, Any]:
+    """`widow=2` as a field and a value: as TOML has it, or else a text."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise InputError(f"set {text!r}: allowed: FIELD=VALUE, such as widow=2")
+    try:
+        return name, tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return name, value
