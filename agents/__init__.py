@@ -41,7 +41,8 @@ def load(spec: str | os.PathLike[str]) -> Policy:
     `"random"`; `"heuristic"` or `"heuristic:untuned"`; the path of a run folder; or `"module:Class"`, a class of your own that makes a
     player without arguments. Raises ValueError with one line when there is no such player or it can't act.
     """
-    spec = os.fspath(spec)
+    if not isinstance(spec, str | os.PathLike) or not (spec := str(os.fspath(spec))) or len(spec) > 1000 or "\0" in spec:
+        raise AgentError(f"agent {str(spec)[:40]!r}: not a spec; allowed: {', '.join(PLAYERS)}, a run folder, or module:Class")
     name, colon, rest = spec.partition(":")
     if name in PLAYERS:
         return PLAYERS[name](rest)
@@ -61,7 +62,7 @@ def _user_class(spec: str, module_name: str, class_name: str) -> Policy:
     """A player of a class of the user's own."""
     try:
         module = importlib.import_module(module_name)
-    except Exception as fault:  # whatever the user's module raises
+    except (Exception, SystemExit) as fault:  # whatever the user's module raises
         message = " ".join(f"{type(fault).__name__}: {fault}".split())
         raise AgentError(f"agent {spec!r}: module {module_name!r} does not import: {message}{near(module_name, PLAYERS)}") from fault
     made = getattr(module, class_name, None)
@@ -70,7 +71,7 @@ def _user_class(spec: str, module_name: str, class_name: str) -> Policy:
         raise AgentError(f"agent {spec!r}: module {module_name!r} has no class {class_name!r}{near(class_name, known)}")
     try:
         player = made()
-    except Exception as fault:
+    except (Exception, SystemExit) as fault:
         message = " ".join(f"{type(fault).__name__}: {fault}".split())
         raise AgentError(f"agent {spec!r}: {class_name}() fails: {message}; allowed: a class that needs no arguments") from fault
     return check_player(player, spec)

@@ -172,15 +172,16 @@ def load_network(path: Path, part: str, *, greedy: bool = True) -> NetworkPolicy
 
 def load_run(path: Path, *, greedy: bool = True) -> TwoPartPolicy:
     """The player of a run: of its newest checkpoint, or of the checkpoint folder given. Raises CheckpointError."""
-    from agents import load
+    from agents import PLAYERS, load
 
     folder = newest_checkpoint(path)
     try:
         parts = json.loads((folder / AGENT_FILE).read_text())
         sources = {part: parts[part] for part in PARTS}
-        if not all(isinstance(source, str) for source in sources.values()):
-            raise TypeError
-    except (OSError, ValueError, KeyError, TypeError):
+        # What an agent plays with lies beside its description, or has a name: never another run, which may change.
+        if not all(source == "network" or ":" in source or source in PLAYERS for source in sources.values()):
+            raise ValueError
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise CheckpointError(f"checkpoint {str(folder)!r}: {AGENT_FILE} is missing or damaged") from None
     players: dict[str, Policy] = {}
     for part, source in sources.items():
@@ -193,7 +194,7 @@ def newest_checkpoint(path: Path) -> Path:
     """The folder of the newest whole checkpoint of a run, or `path` itself if it is one. Raises CheckpointError."""
     if (path / AGENT_FILE).exists():
         return path
-    found = sorted(p for p in (path / "checkpoints").glob("[0-9]*") if p.is_dir() and p.name.isdigit())
+    found = sorted(p for p in (path / "checkpoints").glob("[0-9]*") if p.name.isdigit() and (p / AGENT_FILE).exists())
     if not found:
         raise CheckpointError(f"run {str(path)!r}: holds no checkpoint; allowed: a folder made by `python -m training train`")
     return found[-1]

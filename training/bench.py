@@ -21,7 +21,7 @@ import numpy as np
 from pitchenv import Batch, Game, games, load_rules, pitch_v0
 from pitchenv.actions import ACTIONS
 from pitchenv.checks import InputError
-from training.command_line import option_names, parse
+from training.command_line import check_new_file, option_names, parse
 from training.peers import AecEpisode, peers
 from training.timing import Run, rates, until
 
@@ -58,13 +58,17 @@ class Arguments:
 
 def main(argv: Sequence[str]) -> None:
     """Run the command. Raises InputError with one line on wrong input."""
-    run(parse(Arguments, argv, "bench", option_names(Arguments, without=("games",))))
+    run(parse(Arguments, argv, "bench", option_names(Arguments)))
 
 
 def run(arguments: Arguments) -> dict[str, Any]:
     """Measure, print as it goes, write what was asked for, and return what `--json` writes. Raises InputError with one line."""
-    if arguments.seconds <= 0 or arguments.repetitions < 1:
-        raise InputError(f"seconds = {arguments.seconds}, repetitions = {arguments.repetitions}: allowed: above 0, and at least 1")
+    if not 0 < arguments.seconds <= 3600 or arguments.repetitions < 1:
+        raise InputError(
+            f"seconds = {arguments.seconds}, repetitions = {arguments.repetitions}: allowed: above 0 up to 3600, and at least 1"
+        )
+    if arguments.json is not None:
+        check_new_file("json", arguments.json)
     names = arguments.games or (("auction-4-partners",) if arguments.quick else tuple(games()))
     for name in names:
         load_rules(name)

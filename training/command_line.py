@@ -4,9 +4,11 @@ import contextlib
 import dataclasses
 import io
 import itertools
+import os
 import sys
 import tomllib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import tyro
@@ -52,6 +54,17 @@ def _in_one_line(box: str) -> str:
     lines = [line.strip("│╭╮╰╯─- ") for line in box.splitlines()[1:]]
     said = itertools.takewhile(bool, itertools.dropwhile(lambda line: not line, lines))
     return " ".join(" ".join(said).split()) or "the arguments cannot be read"
+
+
+def check_new_file(option: str, path: Path) -> None:
+    """Raise InputError if a file can't be written there, before the work whose result it is to hold."""
+    try:
+        if not path.name or path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+            raise OSError
+        if path.exists() and not os.access(path, os.W_OK):
+            raise OSError
+    except (OSError, ValueError):
+        raise InputError(f"{option} = {str(path)!r}: cannot be written; allowed: a file in a folder that exists") from None
 
 
 def rule_change(text: str) -> tuple[str, Any]:

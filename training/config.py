@@ -40,15 +40,15 @@ class PPOConfig:
     """Passes over its bidding decisions, of which there are fewer, with noisier returns."""
     clip: Annotated[float, Field(gt=0, le=1)] = 0.2
     """How far the probability ratio may leave 1."""
-    entropy: Annotated[float, Field(ge=0)] = 0.03
+    entropy: Annotated[float, Field(ge=0, le=1e6)] = 0.03
     """Weight of the entropy bonus at the start."""
-    entropy_end: Annotated[float, Field(ge=0)] = 0.003
+    entropy_end: Annotated[float, Field(ge=0, le=1e6)] = 0.003
     """And at the end; linear between."""
     gae_lambda: Fraction = 0.95
     """Generalised advantage estimation; deals are short, so returns are not discounted."""
-    max_grad_norm: Annotated[float, Field(gt=0)] = 0.5
+    max_grad_norm: Annotated[float, Field(gt=0, le=1e6)] = 0.5
     """Gradients are scaled down to this norm."""
-    reward_scale: Annotated[float, Field(gt=0)] = 0.25
+    reward_scale: Annotated[float, Field(gt=0, le=1e6)] = 0.25
     """Rewards are multiplied by this, to about unit spread."""
 
 

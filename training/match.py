@@ -18,9 +18,11 @@ import agents
 from pitchenv import Rules, load_rules
 from pitchenv.checks import InputError
 from pitchenv.records import match_record, rules_text, write_records
-from training.command_line import option_names, parse, rule_change
+from training.command_line import check_new_file, option_names, parse, rule_change
 from training.duplicate import Keep, MatchResult, Progress, WinResult, play_duplicate, play_matches
 from training.players import Player
+
+MOST = 10_000_000  # deals or matches
 
 
 @dataclass(frozen=True)
@@ -92,9 +94,13 @@ def _check(arguments: Arguments) -> None:
         raise InputError(f"deals = {arguments.deals}: allowed: at least 2, for an interval")
     if arguments.matches < 0 or arguments.matches == 1:
         raise InputError(f"matches = {arguments.matches}: allowed: 0, or at least 2 for an interval")
+    if arguments.deals > MOST or arguments.matches > MOST:
+        raise InputError(f"deals = {arguments.deals}, matches = {arguments.matches}: allowed: at most {MOST}")
     for name, path in (("json", arguments.json), ("records", arguments.records)):
-        if path and not path.parent.is_dir():
-            raise InputError(f"{name} = {str(path)!r}: its folder does not exist")
+        if path is not None:
+            check_new_file(name, path)
+    if arguments.json and arguments.json == arguments.records:
+        raise InputError(f"records = {str(arguments.records)!r}: the same file as json; allowed: another")
     if arguments.records and arguments.records.exists():
         raise InputError(f"records = {str(arguments.records)!r}: exists already; allowed: a new file")
 

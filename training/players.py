@@ -35,7 +35,7 @@ class Player:
             self.policy.reset(rules, size, int(mixed.generate_state(1)[0]))
         except ValueError as fault:  # a refusal, such as of a checkpoint for other rules
             raise AgentError(f"agent {self.name!r}: {' '.join(str(fault).split())}") from fault
-        except Exception as fault:
+        except (Exception, SystemExit) as fault:
             raise AgentError(f"agent {self.name!r}: reset raised {_said(fault)}") from fault
 
     def act(self, batch: Batch, rows: NDArray[np.intp], views: np.ndarray | None) -> NDArray[np.int64]:
@@ -44,10 +44,9 @@ class Player:
         assert seen is not None
         mask = batch.mask[rows]
         try:
-            proposed = self.policy.act(seen[rows], mask, batch.seat[rows])
-        except Exception as fault:
+            actions = np.asarray(self.policy.act(seen[rows], mask, batch.seat[rows]))
+        except (Exception, SystemExit) as fault:
             raise AgentError(f"agent {self.name!r}: act raised {_said(fault)}") from fault
-        actions = np.asarray(proposed)
         if actions.shape != rows.shape or actions.dtype.kind not in "iu":
             raise AgentError(
                 f"agent {self.name!r}: act gave shape {actions.shape} and dtype {actions.dtype}; allowed: integers of shape {rows.shape}"
@@ -58,7 +57,7 @@ class Player:
         return np.where(legal, actions, batch.mask[rows].argmax(axis=1)).astype(np.int64)
 
 
-def _said(fault: Exception) -> str:
+def _said(fault: BaseException) -> str:
     return " ".join(f"{type(fault).__name__}: {fault}".split())
 
 

@@ -8,11 +8,16 @@ import torch
 from torch import Tensor, nn
 
 from agents.networks import Actor, Critic
+from pitchenv.checks import InputError
 from training.config import PPOConfig
 from training.gae import advantages
 from training.rollout import Decisions, Rollout
 
 VALUES_AT_ONCE = 4096  # rows
+
+
+class TrainingError(InputError):
+    """Training has come to nothing; one line."""
 
 
 @dataclass
@@ -127,4 +132,7 @@ def update(
             for name, scalar in loss.items():
                 sums[name] = sums.get(name, torch.zeros((), device=device)) + scalar.detach()
             steps += 1
+    if not all(torch.isfinite(total) for total in sums.values()):
+        broken = ", ".join(name for name, total in sums.items() if not torch.isfinite(total))
+        raise TrainingError(f"losses: {broken} no longer finite; the last checkpoint is kept; try a smaller ppo.lr")
     return {name: float(total) / steps for name, total in sums.items()} | {"explained_variance": explained}

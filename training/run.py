@@ -1,6 +1,7 @@
 """A training run between iterations: all that a checkpoint holds, and what follows from the configuration."""
 
 import json
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -56,10 +57,12 @@ class Run:
     @classmethod
     def begin(cls, config: TrainConfig, folder: Path) -> Self:
         """A new run, saved at once, so that whatever happens it can be resumed. Raises InputError; nothing is written then."""
-        if (folder / CONFIG_FILE).exists():
+        if os.path.exists(folder / CONFIG_FILE):
             raise ConfigError(f"run {str(folder)!r}: exists already; go on with --resume {folder}, or name another with --run")
         run = cls._prepare(config, folder, None if config.parts == "both" else agents.load(config.partner))
         try:
+            if not folder.name:
+                raise OSError(0, "not a folder's name")
             folder.mkdir(parents=True, exist_ok=True)
             write_file(folder / CONFIG_FILE, json.dumps(config.to_dict(), indent=1).encode())
         except OSError as fault:

@@ -30,6 +30,8 @@ def test_there_is_one_for_every_game() -> None:
         ({"ppo": {"lr": "fast"}}, ["ppo.lr", "'fast'"]),
         ({"ppo": {"epochs": 0}}, ["ppo.epochs", "0", "1 … 100"]),
         ({"ppo": 3}, ["ppo", "3", "table"]),
+        ({"ppo": {"reward_scale": float("inf")}}, ["ppo.reward_scale", "inf"]),
+        ({"ppo": {"entropy": float("nan")}}, ["ppo.entropy", "nan"]),
         ({"parts": "all"}, ["parts", "'all'", "'bidding'"]),
         ({"seed": True}, ["seed", "True"]),
         ({"network": {"hidden": [0]}}, ["network.hidden", "0"]),

@@ -8,7 +8,7 @@ import torch
 
 from agents.networks import NO_CHANCE, Actor
 from training.config import PPOConfig
-from training.ppo import Learner, losses, update
+from training.ppo import Learner, TrainingError, losses, update
 from training.rollout import Decisions
 
 
@@ -29,11 +29,38 @@ def test_losses_by_hand() -> None:
         torch.tensor([math.log(0.5), math.log(0.5)]), torch.tensor([1.0, 1.0]), torch.tensor([3.0, 5.0]), 0.2,
     )  # fmt: skip
     # ratios 1.5 (clipped to 1.2) and 0.5 (the smaller counts)
+    loss = {name: scalar.detach() for name, scalar in loss.items()}
     assert float(loss["policy"]) == pytest.approx(-(1.2 + 0.5) / 2)
     assert float(loss["value"]) == pytest.approx(0.5 * (1 + 9) / 2)
     assert float(loss["entropy"]) == pytest.approx(-(0.25 * math.log(0.25) + 0.75 * math.log(0.75)))
     assert float(loss["clip_fraction"]) == 1.0
     assert float(loss["approx_kl"]) == pytest.approx(((0.5 - math.log(1.5)) + (-0.5 - math.log(0.5))) / 2, rel=1e-5)
+
+
+def test_losses_that_are_no_longer_finite_stop_the_training() -> None:
+    learner = certain_learner([0.0, 0.0], math.inf)
+    n = 4
+    decisions = Decisions(
+        torch.ones(n, 3),
+        torch.ones(n, 2, dtype=torch.bool),
+        torch.zeros(n, dtype=torch.int64),
+        torch.zeros(n),
+        *(np.zeros(n, np.int64),) * 3,
+    )
+    with pytest.raises(TrainingError, match=r"value.*no longer finite") as fault:
+        update(
+            learner,
+            decisions,
+            np.ones(n, np.float32),
+            np.ones(n, np.float32),
+            PPOConfig(),
+            1,
+            1e-3,
+            0.0,
+            torch.Generator(),
+            torch.device("cpu"),
+        )
+    assert "\n" not in str(fault.value)
 
 
 def test_illegal_actions_have_no_chance_and_no_gradient() -> None:
