@@ -41,7 +41,7 @@ def load(spec: str | os.PathLike[str]) -> Policy:
     `"random"`; `"heuristic"` or `"heuristic:untuned"`; the path of a run folder; or `"module:Class"`, a class of your own that makes a
     player without arguments. Raises ValueError with one line when there is no such player or it can't act.
     """
-    if not isinstance(spec, str | os.PathLike) or not (spec := str(os.fspath(spec))) or len(spec) > 1000 or "\0" in spec:
+    if not isinstance(spec, str | os.PathLike) or len(spec := str(os.fspath(spec))) > 1000 or "\0" in spec:
         raise AgentError(f"agent {str(spec)[:40]!r}: not a spec; allowed: {', '.join(PLAYERS)}, a run folder, or module:Class")
     name, colon, rest = spec.partition(":")
     if name in PLAYERS:
