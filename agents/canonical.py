@@ -12,12 +12,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pitchenv.actions import ACTIONS, PASS, TRUMP_0
+from pitchenv.actions import ACTIONS, TRUMP_0
 from pitchenv.cards import HIGH_JOKER, SUITS
 from pitchenv.engine.bits import count
 from pitchenv.engine.encode import encode, encode_hidden
 from pitchenv.engine.kernel import kernel
-from pitchenv.engine.match import legal
+from pitchenv.engine.match import legal, write_mask
 from pitchenv.engine.state import MATCH, NOBODY, VIEW
 from pitchenv.engine.view import view
 from pitchenv.observation import Layout, observe
@@ -140,10 +140,7 @@ def _states(matches, rows, rename, m, v, at, slots, size, state, mask, to):
         encode(v[0], at, state[k, :size])
         encode_hidden(m[0], seat, slots, state[k, size:])
         cards, calls = legal(m[0])
-        for action in range(PASS):
-            mask[k, action] = cards >> action & 1
-        for action in range(PASS, ACTIONS):
-            mask[k, action] = calls >> (action - PASS) & 1
+        write_mask(cards, calls, mask[k])
 
 
 def canonical_states(

@@ -8,7 +8,7 @@ import operator
 from typing import Final, SupportsIndex
 
 from pitchenv.cards import CARD_NAMES, CARDS, SUIT_LETTERS
-from pitchenv.checks import InputError
+from pitchenv.checks import InputError, shown
 
 ACTIONS: Final = 70
 PASS: Final = 54
@@ -39,11 +39,12 @@ def action_number(action: SupportsIndex | str) -> int:
     if isinstance(action, str):
         if action in _NUMBERS:
             return _NUMBERS[action]
-        raise IllegalAction(f"action {action!r}: not an action; a card such as AS, pass, bid 1 … bid {MAX_BID}, trump C|D|H|S, or done")
+        allowed = f"a card such as AS, pass, bid 1 … bid {MAX_BID}, trump C|D|H|S, or done"
+        raise IllegalAction(f"action {shown(action)}: not an action; {allowed}")
     try:
         number = -1 if isinstance(action, bool) else operator.index(action)
     except TypeError:
         number = -1
     if not 0 <= number < ACTIONS:
-        raise IllegalAction(f"action {action!r}: not an action; a whole number from 0 to {ACTIONS - 1} or its text")
+        raise IllegalAction(f"action {shown(action)}: not an action; a whole number from 0 to {ACTIONS - 1} or its text")
     return number

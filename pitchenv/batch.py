@@ -1,15 +1,16 @@
 """`Batch`: many matches stepped together, in place."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, Self
+from pathlib import Path
+from typing import Final, Self, TypedDict, Unpack
 
 import numpy as np
 
 from pitchenv.actions import ACTIONS, IllegalAction, action_name
-from pitchenv.checks import check_keys
+from pitchenv.checks import InputError, check_keys, sequence, shown, whole_number, yes_or_no
 from pitchenv.compiling import announce_compiling
 from pitchenv.engine import table
-from pitchenv.engine.state import MATCH, VIEW
+from pitchenv.engine.state import MATCH, RULES, VIEW
 from pitchenv.game import Game
 from pitchenv.observation import Layout, layout
 from pitchenv.rules import Rules, load_rules
@@ -17,6 +18,18 @@ from pitchenv.rules import Rules, load_rules
 EPISODES: Final = ("deal", "match")
 REWARDS: Final = ("margin", "score", "win")
 START_SCORES: Final = ("zero", "spread")
+MOST: Final = 2**31 - 1  # of anything that is counted
+
+
+class BatchOptions(TypedDict, total=False):
+    """The options of a batch beside its slots, for type checkers; what they mean is told in `Batch`."""
+
+    episode: str
+    reward: str
+    max_deals: int
+    start_scores: str
+    restart: bool
+    skip_forced: bool
 
 
 def batch_options(
@@ -27,16 +40,19 @@ def batch_options(
     restart: bool = True,
     skip_forced: bool = False,
 ) -> np.ndarray:
-    """The checked options of a batch as an array of one `table.OPTIONS` record. Raises ValueError with one line."""
-    check_keys([episode], EPISODES, ValueError, "episode")
-    check_keys([reward], REWARDS, ValueError, "reward")
-    check_keys([start_scores], START_SCORES, ValueError, "start_scores")
+    """The checked options of a batch as an array of one `table.OPTIONS` record. Raises InputError with one line."""
+    check_keys([episode], EPISODES, InputError, "episode")
+    check_keys([reward], REWARDS, InputError, "reward")
+    check_keys([start_scores], START_SCORES, InputError, "start_scores")
     if reward == "win" and episode == "deal":
-        raise ValueError('reward = "win": pays at the end of a match; allowed with episode = "deal": margin, score')
-    if type(max_deals) is not int or not 1 <= max_deals < 2**31:
-        raise ValueError(f"max_deals = {max_deals!r}: allowed: a whole number from 1")
+        raise InputError('reward = "win": pays at the end of a match; allowed with episode = "deal": margin, score')
     options = np.zeros(1, table.OPTIONS)
-    options[0] = (EPISODES.index(episode), REWARDS.index(reward), max_deals, start_scores == "spread", restart, skip_forced)
+    options["episode"] = EPISODES.index(episode)
+    options["reward"] = REWARDS.index(reward)
+    options["max_deals"] = whole_number("max_deals", max_deals, 1, MOST)
+    options["spread"] = start_scores == "spread"
+    options["restart"] = yes_or_no("restart", restart)
+    options["skip_forced"] = yes_or_no("skip_forced", skip_forced)
     return options
 
 
@@ -59,7 +75,7 @@ class Batch:
     `rules` is one game (a `Rules` or a name) or a list, given out in turn: match i has `rules[i % len(rules)]`. `episode`: one "deal" or a
     whole "match", cut off after `max_deals`. `reward`: "margin", "score" or "win". `start_scores`: "zero", or "spread" over what matches
     reach. `skip_forced`: single legal actions are taken at once, so that every decision has a choice. Match i of a seed is the same in a
-    batch of any size. Raises ValueError with one line for options that are not allowed.
+    batch of any size. Raises InputError (a ValueError) with one line for what is not allowed.
     """
 
     def __init__(
@@ -69,24 +85,25 @@ class Batch:
         seed: int = 0,
         *,
         slots: int | None = None,
-        **options: Any,
+        **options: Unpack[BatchOptions],
     ) -> None:
-        games = [rules] if isinstance(rules, Rules | str) else list(rules)
-        if type(size) is not int or size < 1 or not games:
-            raise ValueError(f"size = {size!r} of {len(games)} games: allowed: a whole number from 1, and at least one game")
+        games = [rules] if isinstance(rules, Rules | str | Path) else sequence("rules", rules, "games")
+        if not games:
+            raise InputError("rules = []: allowed: at least one game")
+        size = whole_number("size", size, 1, MOST)
+        seed = whole_number("seed", seed)
         kinds = [load_rules(game) for game in games]
         self._allocate([kinds[i % len(kinds)] for i in range(size)], slots, options)
         self.reset(seed=seed)
 
-    def _allocate(self, rules: list[Rules], slots: int | None, options: dict[str, Any]) -> None:
+    def _allocate(self, rules: list[Rules], slots: int | None, options: BatchOptions) -> None:
         announce_compiling()
+        check_keys(options, (*BatchOptions.__annotations__, "slots"), InputError, "option")
         self._options = batch_options(**options)
         self.rules: list[Rules] = rules  # by match
         self.size = size = len(rules)
         most = max(r.players for r in set(rules))
-        if slots is not None and slots < most:
-            raise ValueError(f"slots = {slots}: allowed: at least {most}, the players of the largest game")
-        self.layout: Layout = layout(slots or most)
+        self.layout: Layout = layout(most if slots is None else slots, most)
         self.matches = np.zeros(size, MATCH)
         packed = {r: r.packed[0] for r in set(rules)}
         self.matches["public"]["rules"] = packed[rules[0]] if len(packed) == 1 else np.array([packed[r] for r in rules])
@@ -104,21 +121,40 @@ class Batch:
         self._random_calls = 0
 
     @classmethod
-    def from_games(cls, games: Iterable[Game], *, slots: int | None = None, restart: bool = False, **options: Any) -> Self:
-        """Chosen matches (copies), for duplicate play and search. They do not restart unless asked to."""
+    def from_games(cls, games: Iterable[Game], *, slots: int | None = None, **options: Unpack[BatchOptions]) -> Self:
+        """Chosen matches (copies), for duplicate play and search. They do not restart unless asked to. Raises InputError."""
+        if not isinstance(games, Iterable):
+            raise InputError(f"games = {shown(games)}: allowed: a list of Game")
         games = list(games)
+        for i, game in enumerate(games):
+            if not isinstance(game, Game):
+                raise InputError(f"games[{i}] = {shown(game)}: allowed: a Game")
         if not games:
-            raise ValueError("games: none given; allowed: at least one")
+            raise InputError("games = []: allowed: at least one")
         records = np.concatenate([as_bytes(game._match) for game in games]).view(MATCH)
-        return cls.from_matches([game.rules for game in games], records, slots=slots, restart=restart, **options)
+        return cls.from_matches([game.rules for game in games], records, slots=slots, **options)
 
     @classmethod
     def from_matches(
-        cls, rules: list[Rules], matches: np.ndarray, *, slots: int | None = None, restart: bool = False, **options: Any
+        cls, rules: Sequence[Rules], matches: np.ndarray, *, slots: int | None = None, **options: Unpack[BatchOptions]
     ) -> Self:
-        """The same from an array of `MATCH` records and the rules of each."""
+        """The same from an array of `MATCH` records (N,) and the rules of each, which must be those in the record. Raises InputError."""
+        if not isinstance(matches, np.ndarray) or matches.dtype != MATCH or matches.ndim != 1 or not len(matches):
+            what = f"an array of shape {matches.shape}" if isinstance(matches, np.ndarray) else shown(matches)
+            raise InputError(f"matches = {what}: allowed: an array (N,) of MATCH records, N from 1")
+        given = sequence("rules", rules, "Rules")
+        if len(given) != len(matches):
+            raise InputError(f"rules: {len(given)} given; allowed: {len(matches)}, one a match")
+        for i, game in enumerate(given):
+            if not isinstance(game, Rules):
+                raise InputError(f"rules[{i}] = {shown(game)}: allowed: a Rules")
         batch = cls.__new__(cls)
-        batch._allocate(rules, slots, {**options, "restart": restart})
+        batch._allocate(given, slots, {"restart": False, **options})
+        theirs, ours = matches["public"]["rules"], batch.matches["public"]["rules"]
+        if (theirs != ours).any():
+            at = int((theirs != ours).argmax())
+            field = next(name for name in RULES.names or () if theirs[name][at] != ours[name][at])
+            raise InputError(f"rules[{at}].{field} = {getattr(given[at], field)!r}: allowed: as in matches[{at}]")
         as_bytes(batch.matches)[:] = as_bytes(matches)
         if batch._options["skip_forced"][0]:
             table.skip_all(batch.matches, batch._options, batch._unpaid)
@@ -129,15 +165,22 @@ class Batch:
         return self.size
 
     def reset(self, where: np.ndarray | None = None, seed: int | None = None) -> None:
-        """Begin new episodes: in every match from a seed, or where `where` (N,) bool says from the matches' own random states."""
-        if seed is not None:
-            table.seed_all(self.matches, np.uint64(int(seed) % 2**64), self._options, self._unpaid)
-            self._random_calls = 0
-        else:
-            chosen = np.ones(self.size, np.bool_) if where is None else np.asarray(where, np.bool_)
-            if chosen.shape != (self.size,):
-                raise ValueError(f"where of shape {chosen.shape}: allowed: ({self.size},)")
+        """Begin new episodes: in every match from a seed, or where `where` (N,) bool says from the matches' own random states.
+
+        `reward`, `terminated` and `truncated` are cleared there. Raises InputError, also for both at once.
+        """
+        chosen = np.ones(self.size, np.bool_) if where is None else np.ascontiguousarray(where)
+        if chosen.shape != (self.size,) or chosen.dtype != np.bool_:
+            raise InputError(f"where: {chosen.dtype} of shape {chosen.shape}; allowed: bool ({self.size},)")
+        if seed is None:
             table.restart_where(self.matches, chosen, self._options, self._unpaid)
+        elif where is not None:
+            raise InputError(f"seed = {shown(seed)}: given with where; allowed: one of the two")
+        else:
+            table.seed_all(self.matches, np.uint64(whole_number("seed", seed) % 2**64), self._options, self._unpaid)
+            self._random_calls = 0
+        for buffer in (self.reward, self.terminated, self.truncated):
+            buffer[chosen] = 0
         self._encode()
 
     def _encode(self) -> None:
@@ -197,8 +240,10 @@ class Batch:
     def play_random(self, decisions: int) -> int:
         """That many uniformly random legal actions in every match, inside the engine; returns how many episodes ended.
 
-        Observations are not made on the way, only at the end; rewards are not kept.
+        With `skip_forced` these are choices. Observations are not made on the way, only at the end; rewards are not kept.
+        Raises InputError.
         """
+        decisions = whole_number("decisions", decisions, 0, MOST)
         self._random_calls += 1
         ended: int = table.play_random(self.matches, decisions, self._random_calls, self._options, self._unpaid)
         self._encode()

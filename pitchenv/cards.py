@@ -5,8 +5,11 @@ high), 52 the high joker and 53 the low joker. A set of cards is a mask: an inte
 fit a signed 64-bit integer, which Numba mixes with ordinary integers without surprises (unsigned ones turn into floats).
 """
 
+import operator
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, SupportsIndex
+
+from pitchenv.checks import InputError, shown
 
 CARDS: Final = 54
 SUITS: Final = 4
@@ -22,12 +25,19 @@ CARD_NAMES: Final = tuple(rank + suit for suit in SUIT_LETTERS for rank in RANK_
 _NUMBERS: Final = {name: number for number, name in enumerate(CARD_NAMES)}
 
 
-def card(name: str) -> int:
-    """The number of a card by name: `"TD"` is 21. Raises ValueError for anything else."""
+def card(card: SupportsIndex | str) -> int:
+    """A card as a number, from a name or a number: `"TD"` is 21. Raises InputError for anything else."""
+    if isinstance(card, str):
+        if card in _NUMBERS:
+            return _NUMBERS[card]
+        raise InputError(f"card {shown(card)}: not a card; ranks are {RANK_LETTERS}, suits {SUIT_LETTERS}, jokers HJ and LJ")
     try:
-        return _NUMBERS[name]
-    except (KeyError, TypeError):
-        raise ValueError(f"card {name!r}: not a card; ranks are {RANK_LETTERS}, suits {SUIT_LETTERS}, jokers HJ and LJ") from None
+        number_ = -1 if isinstance(card, bool) else operator.index(card)
+    except TypeError:
+        number_ = -1
+    if not 0 <= number_ < CARDS:
+        raise InputError(f"card {shown(card)}: not a card; a whole number from 0 to {CARDS - 1} or a name such as AS")
+    return number_
 
 
 def number(rank: int, suit: int) -> int:

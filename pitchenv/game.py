@@ -7,12 +7,13 @@ import numpy as np
 
 from pitchenv.actions import ACTIONS, IllegalAction, action_name, action_number
 from pitchenv.cards import CARD_NAMES, card, cards_in, mask_of, pack
+from pitchenv.checks import InputError, sequence, shown, whole_number
 from pitchenv.compiling import announce_compiling
 from pitchenv.engine import single
 from pitchenv.engine.bits import stream
 from pitchenv.engine.state import ENDED, HIDDEN, MATCH, NOBODY, PHASES, POINTS, VIEW
-from pitchenv.observation import layout
-from pitchenv.rules import Rules, load_rules
+from pitchenv.observation import Layout, layout
+from pitchenv.rules import SCORE_LIMIT, Rules, load_rules
 
 Cards = Sequence[str | int]
 
@@ -50,20 +51,22 @@ class Game:
     ) -> Self:
         """A match whose first deal is given: hands by seat and the stock, top first, as card names or numbers.
 
-        Without `stock` it is what the hands leave of the pack, by card number. Later deals come from the seed. Raises ValueError.
+        Without `stock` it is what the hands leave of the pack, by card number. `scores` by side are whole numbers from −10⁶ to 10⁶.
+        Later deals come from the seed. Raises InputError (a ValueError).
         """
         game = cls.__new__(cls)
         game._prepare(load_rules(rules))
         rules = game.rules
-        if not 0 <= dealer < rules.players:
-            raise ValueError(f"dealer = {dealer}: allowed: 0 … {rules.players - 1}")
-        if scores is not None and len(scores) != rules.sides:
-            raise ValueError(f"scores = {list(scores)}: allowed: {rules.sides} numbers, one a side")
+        dealer = whole_number("dealer", dealer, 0, rules.players - 1)
+        given = [0] * rules.sides if scores is None else sequence("scores", scores, f"{rules.sides} numbers, one a side")
+        if len(given) != rules.sides:
+            raise InputError(f"scores = {shown(given)}: allowed: {rules.sides} numbers, one a side")
+        by_side = [whole_number(f"scores[{side}]", score, -SCORE_LIMIT, SCORE_LIMIT) for side, score in enumerate(given)]
+        cards = game._checked(hands, stock)
         single.start(game._match, 0, match_seed(seed), False)
         game._public["dealer"] = dealer
-        if scores is not None:
-            game._public["scores"][0, : rules.sides] = scores
-        game._give(hands, stock)
+        game._public["scores"][0, : rules.sides] = by_side
+        game._give(*cards)
         return game
 
     @classmethod
@@ -85,27 +88,32 @@ class Game:
         single.write_state_from(views, guesses, game._match)
         return game
 
-    def _give(self, hands: Sequence[Cards], stock: Cards | None) -> None:
-        """Put given hands and stock in the place of a deal, and open the auction."""
+    def _checked(self, hands: Sequence[Cards], stock: Cards | None) -> tuple[list[list[int]], list[int]]:
+        """Given hands and stock as card numbers, the stock filled in where there is none."""
         rules = self.rules
         in_pack = pack(rules.lowest_rank, rules.jokers)
-        given = [_numbers(hand) for hand in hands]
+        given = sequence("hands", hands, "hands, one a seat")
         if len(given) != rules.players:
-            raise ValueError(f"hands: {len(given)} given; allowed: {rules.players}, one a seat")
-        for seat, hand in enumerate(given):
+            raise InputError(f"hands: {len(given)} given; allowed: {rules.players}, one a seat")
+        numbers = [_numbers(f"hands[{seat}]", hand) for seat, hand in enumerate(given)]
+        for seat, hand in enumerate(numbers):
             if len(hand) != rules.hand_size:
-                raise ValueError(f"hands[{seat}]: {len(hand)} cards given; allowed: hand_size = {rules.hand_size}")
-        dealt = [number for hand in given for number in hand]
-        rest = [c for c in in_pack if c not in set(dealt)] if stock is None else _numbers(stock)
+                raise InputError(f"hands[{seat}]: {len(hand)} cards given; allowed: hand_size = {rules.hand_size}")
+        dealt = [number for hand in numbers for number in hand]
+        rest = [c for c in in_pack if c not in set(dealt)] if stock is None else _numbers("stock", stock)
         for number in dealt + rest:
             if number not in in_pack:
-                raise ValueError(f"hands or stock: {CARD_NAMES[number]} is not in the pack of these rules")
+                raise InputError(f"hands or stock: {CARD_NAMES[number]} is not in the pack of these rules")
             if (dealt + rest).count(number) > 1:
-                raise ValueError(f"hands or stock: {CARD_NAMES[number]} is given twice")
+                raise InputError(f"hands or stock: {CARD_NAMES[number]} is given twice")
         needed = rules.widow + min(rules.players * rules.redraw, rules.stock_size - rules.widow)
         if len(rest) < needed:
-            raise ValueError(f"stock: {len(rest)} cards given; allowed: at least {needed}, for widow and redraw")
-        self._hidden["first_hands"][0, : rules.players] = [mask_of(hand) for hand in given]
+            raise InputError(f"stock: {len(rest)} cards given; allowed: at least {needed}, for widow and redraw")
+        return numbers, rest
+
+    def _give(self, hands: list[list[int]], rest: list[int]) -> None:
+        """Put checked hands and stock in the place of a deal, and open the auction."""
+        self._hidden["first_hands"][0, : len(hands)] = [mask_of(hand) for hand in hands]
         self._hidden["stock"][0, : len(rest)] = rest
         self._public["stock_size"] = len(rest)
         single.open_given(self._match, 0)
@@ -222,20 +230,21 @@ class Game:
         )
 
     def next_deal(self, hands: Sequence[Cards] | None = None, stock: Cards | None = None) -> None:
-        """Deal again after a deal has ended, from the seed or the cards given. Raises ValueError before that, and after the match."""
+        """Deal again after a deal has ended, from the seed or the cards given (a stock only with hands).
+
+        Raises InputError before that, after the match, and for cards that don't make a deal; then nothing changes.
+        """
         if self.phase != "ended":
-            raise ValueError(f"next_deal: this deal is in the {self.phase} phase; allowed: when it has ended")
+            raise InputError(f"next_deal: this deal is in the {self.phase} phase; allowed: when it has ended")
         if self.over:
-            raise ValueError(f"next_deal: the match is over, side {self.winner} has won")
-        before = self._match.copy()
+            raise InputError(f"next_deal: the match is over, side {self.winner} has won")
+        if hands is None and stock is not None:
+            raise InputError(f"stock = {shown(stock)}: given without hands; allowed: None, or both")
+        cards = None if hands is None else self._checked(hands, stock)
+        self._finished.append(self._match.copy())
         single.deal_next(self._match, 0)
-        if hands is not None:
-            try:
-                self._give(hands, stock)
-            except ValueError:
-                self._match[0] = before[0]
-                raise
-        self._finished.append(before)
+        if cards is not None:
+            self._give(*cards)
 
     def copy(self) -> Self:
         """An independent copy, with the deals to come the same."""
@@ -259,22 +268,27 @@ class Game:
         return view
 
     def _view(self, seat: int) -> np.ndarray:
-        if not 0 <= seat < self.rules.players:
-            raise ValueError(f"seat = {seat}: allowed: 0 … {self.rules.players - 1}")
         views = np.zeros(1, VIEW)
-        single.write_view(self._match, 0, seat, views)
+        single.write_view(self._match, 0, self._seat(seat), views)
         return views
 
+    def _seat(self, seat: int) -> int:
+        return whole_number("seat", seat, 0, self.rules.players - 1)
+
+    def _layout(self, slots: int | None) -> Layout:
+        players = self.rules.players
+        return layout(players if slots is None else slots, players)
+
     def observe(self, seat: int, slots: int | None = None) -> np.ndarray:
-        """The observation of a seat, float32 (F,); `slots` seat slots (default: the players)."""
-        legend = layout(slots or self.rules.players)
+        """The observation of a seat, float32 (F,); `slots` seat slots, from the players (the default) to 8."""
+        legend = self._layout(slots)
         out = np.empty(legend.size, np.float32)
         single.write_observation(self._view(seat), legend.at, out)
         return out
 
     def state(self, seat: int = 0, slots: int | None = None) -> np.ndarray:
         """The full state, float32 (S,), seen from a seat: its observation, then all that is hidden."""
-        legend = layout(slots or self.rules.players)
+        legend, seat = self._layout(slots), self._seat(seat)
         out = np.empty(legend.state_size, np.float32)
         out[: legend.size] = self.observe(seat, slots)
         single.write_hidden(self._match, 0, seat, legend.slots, out[legend.size :])
@@ -283,7 +297,7 @@ class Game:
     def mask(self, seat: int) -> np.ndarray:
         """The legal actions of a seat as int8 (70,); all zero unless it is its turn."""
         out = np.empty(ACTIONS, np.int8)
-        single.write_mask(self._match, 0, seat, out)
+        single.write_mask_of(self._match, 0, self._seat(seat), out)
         return out
 
     @property
@@ -315,10 +329,10 @@ class Game:
 
 
 def match_seed(seed: int, index: int = 0) -> np.uint64:
-    """The seed of match `index` of a batch with this seed (any integer; taken modulo 2⁶⁴)."""
-    return np.uint64(stream(np.uint64(int(seed) % 2**64), index))
+    """The seed of match `index` of a batch with this seed (any whole number; taken modulo 2⁶⁴)."""
+    return np.uint64(stream(np.uint64(whole_number("seed", seed) % 2**64), index))
 
 
-def _numbers(cards: Cards) -> list[int]:
+def _numbers(name: str, cards: Cards) -> list[int]:
     """Cards given by name or number as numbers."""
-    return [card(c) if isinstance(c, str) else card(CARD_NAMES[c]) for c in cards]
+    return [card(c) for c in sequence(name, cards, "cards")]

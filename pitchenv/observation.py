@@ -10,10 +10,11 @@ from typing import Final
 
 import numpy as np
 
-from pitchenv.cards import CARD_NAMES, RANK_LETTERS, SUIT_LETTERS, SUIT_NAMES
+from pitchenv.cards import CARD_NAMES, CARDS, RANK_LETTERS, SUIT_LETTERS, SUIT_NAMES
+from pitchenv.checks import InputError, shown, whole_number
 from pitchenv.engine import encode as code
 from pitchenv.engine import table
-from pitchenv.engine.state import PHASES
+from pitchenv.engine.state import PHASES, SEATS, VIEW
 
 LAYOUT_VERSION: Final = 1  # changes when learning results could
 
@@ -83,8 +84,8 @@ def _pieces(slots: int) -> tuple[Piece, ...]:
         by_seat("voids", "suits it is known to be out of, by what it has played and the follow rule", tuple(SUIT_LETTERS)),
         by_side("pips", "pips taken in tricks, of 80", unit=code.PIPS_UNIT),
         by_side("point_cards", "cards of trump taken in tricks", POINT_CARDS),
-        by_side("high_so_far", "has High if no higher trump appears"),
-        by_side("low_so_far", "has Low if no lower trump appears"),
+        by_side("high_so_far", "has played the highest trump played so far"),
+        by_side("low_so_far", "has played (or taken, where Low goes to the winner) the lowest trump played so far"),
         by_side("points_needed", "needs at most so many points to reach the target", tuple(str(n) for n in range(code.NEEDED_COLUMNS))),
         by_side("score_needed", "points still needed, as a part of the target", unit=1.0),
         by_seat("present", "this slot has a player"),
@@ -125,7 +126,7 @@ class Layout:
     @property
     def hidden_size(self) -> int:
         """H: the length of the hidden rest: hands by slot, cards put away by slot, stock."""
-        return (2 * self.slots + 1) * code.CARD_COLUMNS
+        return (2 * self.slots + 1) * CARDS
 
     @property
     def state_size(self) -> int:
@@ -150,7 +151,7 @@ class Layout:
     def describe(self, vector: np.ndarray) -> str:
         """A vector (F,) in words: a line a piece that has something in it. Seats and sides are relative: 0 is one's own."""
         if vector.shape != (self.size,):
-            raise ValueError(f"vector of shape {vector.shape}: not an observation for {self.slots} slots; allowed: ({self.size},)")
+            raise InputError(f"vector of shape {vector.shape}: not an observation for {self.slots} slots; allowed: ({self.size},)")
         lines = []
         for piece in self.pieces:
             block = vector[self.slices[piece.name]].reshape(piece.rows, len(piece.columns))
@@ -170,17 +171,22 @@ def _row_in_words(piece: Piece, row: np.ndarray) -> str:
     return " ".join(words) if piece.name != "rules" else ", ".join(words)
 
 
-@cache
-def layout(slots: int) -> Layout:
-    """The layout for a number of seat slots, 2 … 8."""
-    if not 2 <= slots <= 8:
-        raise ValueError(f"slots = {slots}: allowed: 2 … 8")
-    return Layout(slots)
+_layout = cache(Layout)
+
+
+def layout(slots: int, players: int = 2) -> Layout:
+    """The layout for a number of seat slots, `players` … 8; always the same object for a number. Raises InputError."""
+    return _layout(whole_number("slots", slots, players, SEATS))
 
 
 def observe(views: np.ndarray, slots: int) -> np.ndarray:
-    """The observations float32 (N, F) of an array of `VIEW` (N,), in the layout for `slots` seats."""
-    legend = layout(slots)
+    """The observations float32 (N, F) of an array of `VIEW` (N,), in the layout for `slots` seats, as many as players or more.
+
+    Raises InputError.
+    """
+    if not isinstance(views, np.ndarray) or views.dtype != VIEW or views.ndim != 1:
+        raise InputError(f"views = {shown(views)}: allowed: an array (N,) of VIEW records")
+    legend = layout(slots, max(2, int(views["public"]["rules"]["players"].max(initial=0))))
     observation = np.empty((len(views), legend.size), np.float32)
     table.observe_all(views, legend.at, observation)
     return observation

@@ -24,6 +24,7 @@ from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, BaseWrapper, Ord
 from pitchenv import seating, spaces
 from pitchenv.actions import ACTIONS, IllegalAction, action_number
 from pitchenv.batch import batch_options
+from pitchenv.checks import InputError, check_keys
 from pitchenv.engine import seated
 from pitchenv.engine.state import VIEW
 from pitchenv.game import Game
@@ -64,6 +65,7 @@ class raw_env(AECEnv[str, Observation, int], EzPickle):  # type: ignore[misc]
 
     `infos`: `deals_played`, `points` (own side's, of the last completed deal; 0 without one), `score` (own side's), `illegal` (1 for an
     agent whose illegal action ended the episode). All agents end in the same step. `game` is the match itself: all of it, for tools.
+    A pickle or a deep copy is a new environment with the same arguments, before its first reset; to keep a match, copy `game`.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -85,11 +87,11 @@ class raw_env(AECEnv[str, Observation, int], EzPickle):  # type: ignore[misc]
         EzPickle.__init__(self, rules, episode=episode, reward=reward, max_deals=max_deals, render_mode=render_mode)
         super().__init__()
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(f"render_mode = {render_mode!r}: allowed: None, {', '.join(self.metadata['render_modes'])}")
+            raise InputError(f"render_mode = {render_mode!r}: allowed: None, {', '.join(self.metadata['render_modes'])}")
         self.rules = load_rules(rules)
         self.render_mode = render_mode
         self._options = batch_options(episode, reward, max_deals)
-        self._whole_match, self._max_deals = episode == "match", max_deals
+        self._whole_match, self._max_deals = episode == "match", int(max_deals)
         self._penalty = seating.penalty(self.rules, reward)
         players = self.rules.players
         self.possible_agents = [f"player_{seat}" for seat in range(players)]
@@ -221,10 +223,24 @@ class raw_env(AECEnv[str, Observation, int], EzPickle):  # type: ignore[misc]
         self._end(self.terminations)
         self._inform(offender)
 
+    def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
+        """Observation, cumulative reward, terminated, truncated and info of `agent_selection`."""
+        if self._game is None:
+            raise ResetNeeded("last: the episode has not begun; allowed: reset()")
+        agent = self.agent_selection
+        seen = self.observe(agent) if observe else None
+        return seen, self._cumulative_rewards[agent], self.terminations[agent], self.truncations[agent], self.infos[agent]
+
     def observe(self, agent: str) -> Observation:
         """What an agent sees now, in new arrays; works for every agent at every moment, the end included."""
         observation, mask = np.empty(self._size, np.float32), np.empty(ACTIONS, np.int8)
-        seated.look(self._match, 0, self._seats[agent], self._scratch, self._at, observation, mask)
+        try:
+            match, seat = self._match, self._seats[agent]
+        except (AttributeError, KeyError, TypeError):
+            self.game  # noqa: B018 (raises before the first reset)
+            check_keys([agent], self.possible_agents, InputError, "agent")
+            raise
+        seated.look(match, 0, seat, self._scratch, self._at, observation, mask)
         if self._ended:
             mask[:] = 0  # after an illegal action the match itself could go on
         return {"observation": observation, "action_mask": mask}

@@ -7,7 +7,8 @@ A record is a dict:
     rules         the name of a game of the table, or every field of `Rules`
     start_scores  scores by side before the first deal
     deals         in order, each {dealer, hands, stock, actions, points, scores}: hands by seat and the stock (top first) as dealt,
-                  actions in order; points by side, null when the cards were thrown in; scores by side after the deal.
+                  together the whole pack (a deal laid out with a shorter stock can't be recorded); actions in order; points by
+                  side, null when the cards were thrown in; scores by side after the deal.
                   A deal that is not finished, which only the last can be, has neither points nor scores.
     winner        the side that won, null while (or if) nobody has
 
@@ -16,20 +17,20 @@ and whatever else the writer adds, such as `agents` by seat.
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from pitchenv.actions import ACTIONS, IllegalAction, action_name
 from pitchenv.cards import CARD_NAMES, cards_in
-from pitchenv.checks import InputError, describe
+from pitchenv.checks import InputError, check_keys, describe, file_path, shown
 from pitchenv.engine.state import ENDED, NOBODY, THROWN_IN
 from pitchenv.game import Game
 from pitchenv.games import games
-from pitchenv.rules import Rules, load_rules
+from pitchenv.rules import SCORE_LIMIT, Rules, load_rules
 
 FORMAT: Final = "pitchenv-match"
 VERSION: Final = 1
@@ -39,7 +40,14 @@ class RecordError(InputError):
     """A record that cannot be read or does not hold up; one line that names the file or line, the deal and the action."""
 
 
-Score = Annotated[int, Field(ge=-(10**6), le=10**6)]
+Score = Annotated[int, Field(ge=-SCORE_LIMIT, le=SCORE_LIMIT)]
+
+
+def _whole(version: Any) -> Any:
+    """True equals 1, as 1.0 does, but neither is a version."""
+    if type(version) is not int:
+        raise RecordError(f"version = {shown(version)}: allowed: {VERSION}")
+    return version
 
 
 class _Deal(BaseModel):
@@ -55,7 +63,7 @@ class _Deal(BaseModel):
 class _Match(BaseModel):
     model_config = ConfigDict(strict=True, extra="allow")
     format: Literal["pitchenv-match"]
-    version: Literal[1]
+    version: Annotated[Literal[1], BeforeValidator(_whole)]
     rules: str | dict[str, Any]
     start_scores: list[Score]
     deals: list[_Deal] = Field(min_length=1)
@@ -69,7 +77,7 @@ def match_record(rules: Rules, deals: Sequence[np.ndarray], **extra: Any) -> dic
     """The record of a match from the `MATCH` records of its deals in order, each as it ended (the last may go on).
 
     `extra` is added as it is, for example `agents=[…]` by seat. Raises RecordError where cards are not known (a match made from a
-    view) and for an extra name that the format has itself.
+    view), for a deal that was laid out with less than the whole pack, and for an extra name that the format has itself.
     """
     first = deals[0]["public"]
     before = first["scores"] - (first["change"] if first["phase"] == ENDED else 0)
@@ -93,6 +101,8 @@ def _deal(rules: Rules, match: np.ndarray) -> dict[str, Any]:
     actions = match["history"][: public["moves"]].tolist()
     if not all(0 <= action < ACTIONS for action in actions):
         raise RecordError("deal: the history has cards that nobody but their owner knows; allowed: a match, not one made from a view")
+    if public["stock_size"] != rules.stock_size:
+        raise RecordError(f"deal: its stock had {public['stock_size']} cards; allowed: {rules.stock_size}, the rest of the pack")
     deal: dict[str, Any] = {
         "dealer": int(public["dealer"]),
         "hands": [[CARD_NAMES[c] for c in cards_in(mask)] for mask in hidden["first_hands"][: rules.players].tolist()],
@@ -120,10 +130,12 @@ def write_records(path: str | Path, records: Iterable[dict[str, Any]], append: b
     """Write records to a file, a line each; returns how many.
 
     A new file (or the new content of an old one) appears under its name only when it is complete. With `append` whole lines
-    are added to what is there, all of them or none. Raises RecordError when a record has something JSON has not, when the
-    file cannot be written, and when the last line of a file to be added to is cut off.
+    are added to what is there, all of them or none. Raises RecordError for what is no record, when one has something JSON has not,
+    when the file cannot be written, and when the last line of a file to be added to is cut off.
     """
-    path = Path(path)
+    path = file_path("records file", path, RecordError)
+    if isinstance(records, str | bytes | Mapping) or not isinstance(records, Iterable):
+        raise RecordError(f"records = {shown(records)}: allowed: a list of records")
     lines = [_line(record) for record in records]
     try:
         if append and path.exists():
@@ -136,10 +148,12 @@ def write_records(path: str | Path, records: Iterable[dict[str, Any]], append: b
 
 
 def _line(record: dict[str, Any]) -> str:
+    if not isinstance(record, dict):
+        raise RecordError(f"record = {shown(record)}: allowed: a dict with format {FORMAT!r}")
     try:
         return json.dumps(record, allow_nan=False) + "\n"
-    except (TypeError, ValueError) as fault:
-        raise RecordError(f"record: {fault}; allowed: what JSON can hold") from None
+    except (TypeError, ValueError, RecursionError) as fault:
+        raise RecordError(f"record: {' '.join(str(fault).split())}; allowed: what JSON can hold") from None
 
 
 def _replace(path: Path, data: bytes) -> None:
@@ -176,6 +190,7 @@ def read_records(path: str | Path) -> Iterator[dict[str, Any]]:
 
     Raises RecordError that names the line, when it comes to one that is not a JSON object or is cut off: those before it are good.
     """
+    path = file_path("records file", path, RecordError)
     where = f"records file {str(path)!r}"
     try:
         with open(path, "rb") as file:
@@ -190,7 +205,7 @@ def _parse(line: bytes, where: str) -> dict[str, Any]:
         raise RecordError(f"{where}: cut off, the line has no end; the lines before it are whole")
     try:
         record = json.loads(line)
-    except ValueError as fault:  # not UTF-8, or not JSON
+    except (ValueError, RecursionError) as fault:  # not UTF-8, not JSON, or too deep
         raise RecordError(f"{where}: not JSON: {fault}") from None
     if not isinstance(record, dict):
         raise RecordError(f"{where}: not a record; allowed: a JSON object with format {FORMAT!r}")
@@ -215,20 +230,24 @@ def replay(record: dict[str, Any], where: str = "record") -> Game:
     """
     match = _checked(record, where)
     try:
+        if isinstance(match.rules, str):  # by name: a record must not depend on files
+            check_keys([match.rules], games(), RecordError, "game")
         rules = load_rules(match.rules) if isinstance(match.rules, str) else Rules.from_dict(match.rules)
-    except ValueError as fault:
+    except InputError as fault:
         raise RecordError(f"{where}: {fault}") from None
     if len(match.start_scores) != rules.sides:
         raise RecordError(f"{where}: start_scores = {match.start_scores}: allowed: {rules.sides} numbers, one a side")
     game: Game | None = None
     for number, deal in enumerate(match.deals, start=1):
         at = f"{where}, deal {number}"
+        if len(deal.stock) != rules.stock_size:
+            raise RecordError(f"{at}: stock: {len(deal.stock)} cards; allowed: {rules.stock_size}, the rest of the pack")
         try:
             if game is None:
                 game = Game.from_deal(rules, deal.hands, deal.stock, deal.dealer, match.start_scores)
             else:
                 game.next_deal(deal.hands, deal.stock)
-        except ValueError as fault:
+        except InputError as fault:
             raise RecordError(f"{at}: {fault}") from None
         _same(at, "dealer", deal.dealer, game.dealer)
         _play(game, deal, at, number == len(match.deals))
@@ -238,6 +257,8 @@ def replay(record: dict[str, Any], where: str = "record") -> Game:
 
 
 def _checked(record: dict[str, Any], where: str) -> _Match:
+    if not isinstance(record, dict):
+        raise RecordError(f"{where} = {shown(record)}: allowed: a dict with format {FORMAT!r}")
     try:
         return _Match.model_validate(record)
     except ValidationError as error:

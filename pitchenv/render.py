@@ -10,6 +10,7 @@ import numpy as np
 
 from pitchenv.actions import ACTIONS, PASS, TRUMP_0, action_name
 from pitchenv.cards import CARD_NAMES, CARDS, SUIT_LETTERS, SUIT_NAMES, SUITS, cards_in, mask_of
+from pitchenv.checks import InputError
 from pitchenv.engine import single
 from pitchenv.engine.points import pips
 from pitchenv.engine.state import AUCTION, ENDED, HIDDEN, MATCH, NOBODY, PHASES, PLAY, THROWN_IN
@@ -25,7 +26,7 @@ def seat_text(seen: Game | np.ndarray, seat: int | None = None) -> str:
     """All that one seat sees, in words: of a `Game` and a seat, or of a `VIEW` record alone (it knows its seat)."""
     if isinstance(seen, Game):
         if seat is None:
-            raise ValueError("seat = None: allowed with a Game: 0 … players − 1, whose eyes to look through")
+            raise InputError("seat = None: allowed with a Game: 0 … players − 1, whose eyes to look through")
         seen = seen.view(seat)
     return _text(_seat_lines(seen))
 

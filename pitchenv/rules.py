@@ -13,8 +13,10 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from pitchenv.cards import ACE, SUITS
-from pitchenv.checks import InputError, check_keys, one_line
+from pitchenv.checks import InputError, check_keys, file_path, mapping, one_line
 from pitchenv.engine.state import RULES
+
+SCORE_LIMIT: Final = 10**6  # a match that is laid out may start a side from −10⁶ … 10⁶
 
 
 class RulesError(InputError):
@@ -77,10 +79,15 @@ class Rules:
         if self.players % self.sides:
             allowed = ", ".join(str(s) for s in range(2, self.players + 1) if self.players % s == 0)
             yield f"sides = {self.sides}: must divide players = {self.players}; allowed: {allowed}"
-        if self.stock_size < self.widow:
+        if self.stock_size < 0:
             yield (
-                f"hand_size = {self.hand_size}: {self.players} hands and a widow of {self.widow} need more than the "
-                f"{self.pack_size} cards of the pack; allowed: at most {max(0, self.pack_size - self.widow) // self.players}"
+                f"hand_size = {self.hand_size}: {self.players} hands need more than the {self.pack_size} cards of the pack; "
+                f"allowed: at most {self.pack_size // self.players}"
+            )
+        elif self.stock_size < self.widow:
+            yield (
+                f"widow = {self.widow}: {self.players} hands of {self.hand_size} leave fewer of the {self.pack_size} cards of the pack; "
+                f"allowed: 0 … {self.stock_size}"
             )
         if self.hand_size < self.tricks:
             yield f"hand_size = {self.hand_size}: fewer cards than tricks; allowed: at least tricks = {self.tricks}"
@@ -137,8 +144,12 @@ class Rules:
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Self:
         """The rules of `to_dict`; fields left out have their defaults."""
-        check_keys(fields, FIELDS, RulesError, "rule field")
+        check_keys(mapping("rules", fields, RulesError), FIELDS, RulesError, "rule field")
         return cls(**fields)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without what is cached: hashes of texts differ from process to process, and packed rules would come back writable.
+        return {name: getattr(self, name) for name in FIELDS}
 
     @cached_property
     def _hash(self) -> int:
@@ -182,8 +193,8 @@ def load_rules(game: "str | Path | Rules", /, **changes: Any) -> Rules:
         if not changes:
             return game
         fields = game.to_dict()
-    elif isinstance(game, Path) or str(game).endswith(".toml"):
-        fields = read_house_rules(Path(game))
+    elif isinstance(game, Path) or (isinstance(game, str) and game.endswith(".toml")):
+        fields = read_house_rules(file_path("rules file", game, RulesError))
     else:
         check_keys([game], GAMES, RulesError, "game")
         fields = dict(GAMES[game])

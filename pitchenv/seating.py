@@ -2,12 +2,10 @@
 
 from typing import Any
 
-import numpy as np
-
+from pitchenv.checks import mapping
 from pitchenv.engine import seated
 from pitchenv.game import Game
 from pitchenv.rules import Rules
-from pitchenv.spaces import START_SCORE_LIMIT
 
 
 def penalty(rules: Rules, reward: str) -> float:
@@ -28,20 +26,14 @@ def next_game(rules: Rules, before: Game) -> Game:
 
 def lay_out(game: Game, options: dict[str, Any] | None) -> Game:
     """The match with what a reset's `options` give in the place of what was drawn: `hands` by seat, `stock` (top first), `dealer`,
-    `scores` by side (−1000 … 1000). Keys that are not known are left alone. Raises ValueError with one line."""
-    given: dict[str, Any] = {
-        key: value for key in ("hands", "stock", "dealer", "scores") if (value := (options or {}).get(key)) is not None
-    }
+    `scores` by side. Keys that are not known are left alone, and so is None. Raises InputError with one line, see `Game.from_deal`."""
+    options = {} if options is None else dict(mapping("options", options))
+    given: dict[str, Any] = {key: value for key in ("hands", "stock", "dealer", "scores") if (value := options.get(key)) is not None}
     if not given:
         return game
-    dealer = given.setdefault("dealer", game.dealer)
-    if not isinstance(dealer, int | np.integer):
-        raise ValueError(f"dealer = {dealer!r}: allowed: 0 … {game.rules.players - 1}")
-    for score in given.setdefault("scores", game.scores):
-        if not isinstance(score, int | np.integer) or abs(int(score)) > START_SCORE_LIMIT:
-            raise ValueError(f"scores = {given['scores']!r}: allowed: whole numbers from −{START_SCORE_LIMIT} to {START_SCORE_LIMIT}")
+    drawn: dict[str, Any] = {"dealer": game.dealer, "scores": game.scores}
     if "hands" not in given:
-        given = {"hands": game.hands, "stock": game.stock} | given
-    laid = Game.from_deal(game.rules, **given)
+        drawn |= {"hands": game.hands, "stock": game.stock}
+    laid = Game.from_deal(game.rules, **drawn | given)
     laid._hidden["seed"] = game._hidden["seed"]
     return laid

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from pitchenv import spaces
 from pitchenv.actions import ACTIONS, IllegalAction, action_number
-from pitchenv.checks import check_keys
+from pitchenv.checks import InputError, check_keys, mapping, whole_number
 from pitchenv.engine.table import GOES_ON, TERMINATED, TRUNCATED
 from pitchenv.game import Game
 from pitchenv.rules import Rules, load_rules
@@ -36,9 +36,19 @@ OBSERVATIONS = ("box", "dict")
 
 
 def _check(observation: str, render_mode: str | None, render_modes: list[str]) -> None:
-    check_keys([observation], OBSERVATIONS, ValueError, "observation")
+    check_keys([observation], OBSERVATIONS, InputError, "observation")
     if render_mode is not None:
-        check_keys([render_mode], render_modes, ValueError, "render_mode")
+        check_keys([render_mode], render_modes, InputError, "render_mode")
+
+
+def _seed(seed: Any, name: str = "seed") -> int | None:
+    """A seed as Gymnasium wants it."""
+    return None if seed is None else whole_number(name, seed, 0)
+
+
+def _begun(begun: bool, what: str) -> None:
+    if not begun:
+        raise ResetNeeded(f"{what}: the episode has not begun; allowed: reset()")
 
 
 class PitchEnv(gymnasium.Env[Any, Any]):
@@ -78,12 +88,11 @@ class PitchEnv(gymnasium.Env[Any, Any]):
 
         `options` may give `hands` by seat, `stock`, `dealer` and `scores`, which then replace those drawn; other keys are left alone.
         """
+        seed = _seed(seed)
         super().reset(seed=seed)
         if seed is None and not self._begun:
             seed = int(self.np_random.integers(2**62))
-        if seed is not None:
-            self._tables.seed_policies(seed)
-        self._tables.begin(self._row, [seed], options)
+        self._tables.begin(self._row, [seed], options, policy_seed=seed)
         self._begun = True
         return self._seen()
 
@@ -109,11 +118,13 @@ class PitchEnv(gymnasium.Env[Any, Any]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions, bool (70,), a new array; none once the episode has ended."""
+        _begun(self._begun, "action_masks")
         return self._mask.copy()
 
     @property
     def game(self) -> Game:
         """A copy of the match: all of it, for tools and records."""
+        _begun(self._begun, "game")
         return self._tables.game(0)
 
     def render(self) -> str | None:  # type: ignore[override]
@@ -155,8 +166,7 @@ class PitchVectorEnv(VectorEnv[Any, Any, Any]):
         render_mode: str | None = None,
     ) -> None:
         _check(observation, render_mode, self.metadata["render_modes"])
-        if type(num_envs) is not int or num_envs < 1:
-            raise ValueError(f"num_envs = {num_envs!r}: allowed: a whole number from 1")
+        num_envs = whole_number("num_envs", num_envs, 1)
         self.num_envs, self.rules, self.render_mode, self._as_dict = num_envs, load_rules(rules), render_mode, observation == "dict"
         self._tables = Tables(
             self.rules, num_envs, seat=seat, opponents=opponents, partners=partners, episode=episode, reward=reward, max_deals=max_deals,
@@ -175,28 +185,30 @@ class PitchVectorEnv(VectorEnv[Any, Any, Any]):
 
         `seed`: a number s stands for s, s + 1, …; or one each.
         """
-        seeds: list[int | None] = (
-            list(seed) if isinstance(seed, Sequence) else [None if seed is None else seed + i for i in self._rows.tolist()]
-        )
+        seeds: list[int | None]
+        if isinstance(seed, list | tuple | np.ndarray):
+            seeds = [_seed(s, f"seed[{i}]") for i, s in enumerate(seed)]
+        else:
+            first = _seed(seed)
+            seeds = [None if first is None else first + i for i in self._rows.tolist()]
         if len(seeds) != self.num_envs:
-            raise ValueError(f"seed: {len(seeds)} given; allowed: one, or {self.num_envs}, one an environment")
-        super().reset(seed=seeds[0])
-        where = np.asarray((options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_)))
+            raise InputError(f"seed: {len(seeds)} given; allowed: one, or {self.num_envs}, one an environment")
+        given = {} if options is None else mapping("options", options)
+        where = np.array(given.get("reset_mask", np.ones(self.num_envs, np.bool_)))  # a copy
         if where.shape != (self.num_envs,) or where.dtype != np.bool_:
-            raise ValueError(f"reset_mask: {where.dtype} of shape {where.shape}; allowed: bool ({self.num_envs},)")
+            raise InputError(f"reset_mask: {where.dtype} of shape {where.shape}; allowed: bool ({self.num_envs},)")
+        super().reset(seed=seeds[0])
         if not self._begun:
             seeds = [int(self.np_random.integers(2**62)) if s is None else s for s in seeds]
             where[:] = True
         rows = np.flatnonzero(where)
-        if seeds[0] is not None:
-            self._tables.seed_policies(seeds[0])
-        self._tables.begin(rows, [seeds[row] for row in rows], options)
+        self._tables.begin(rows, [seeds[row] for row in rows], options, policy_seed=seeds[0])
         self._begun = True
         return self._seen()
 
     def step(self, actions: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """The learner's action at every table, integers (num_envs,). One outside the action space raises IllegalAction, nothing changes."""
-        if not self._begun:
+        if (self._tables.ended != GOES_ON).any():  # before the first reset, or an opponent failed when the next episode was to begin
             raise ResetNeeded("step: no episode is going on; allowed: reset()")
         chosen = np.asarray(actions)
         if chosen.shape != (self.num_envs,) or chosen.dtype.kind not in "iu":
@@ -238,6 +250,7 @@ class PitchVectorEnv(VectorEnv[Any, Any, Any]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions, bool (num_envs, 70), a new array."""
+        _begun(self._begun, "action_masks")
         return self._mask.copy()
 
     def render(self) -> tuple[str, ...] | None:
@@ -245,6 +258,7 @@ class PitchVectorEnv(VectorEnv[Any, Any, Any]):
         if self.render_mode is None:
             gymnasium.logger.warn('render: no render_mode was chosen; render_mode="ansi"')
             return None
+        _begun(self._begun, "render")
         from pitchenv.render import seat_text
 
         return tuple(seat_text(self._tables.game(row), int(self._tables.seat[row])) for row in self._rows.tolist())

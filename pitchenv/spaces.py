@@ -1,16 +1,13 @@
 """The Gymnasium spaces of the environments: bounded boxes around what the observation's legend can hold."""
 
-from typing import Final
-
 import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete
 
 from pitchenv.actions import ACTIONS
+from pitchenv.cards import CARDS
 from pitchenv.engine import encode as code
 from pitchenv.observation import layout
-from pitchenv.rules import Rules
-
-START_SCORE_LIMIT: Final = 1000  # a reset may start a side from −1000 … 1000
+from pitchenv.rules import SCORE_LIMIT, Rules
 
 
 def action_space() -> Discrete:
@@ -22,10 +19,10 @@ def observation_box(rules: Rules, deals: int) -> Box:
     """The observation vector, float32 (F,), of episodes of at most `deals` deals."""
     legend = layout(rules.players)
     low, high = np.zeros(legend.size, np.float32), np.ones(legend.size, np.float32)
-    high[legend.slices["redrawn"]] = high[legend.slices["discarded"]] = code.CARD_COLUMNS / code.EXCHANGE_UNIT
+    high[legend.slices["redrawn"]] = high[legend.slices["discarded"]] = CARDS / code.EXCHANGE_UNIT
     high[legend.slices["pips"]] = (80 + rules.jokers * rules.joker_pips) / code.PIPS_UNIT
     high[legend.slices["rules"]] = 1000 / code.TARGET_UNIT  # the largest of them: a target of 1000
-    reach = START_SCORE_LIMIT + rules.max_bid * deals
+    reach = SCORE_LIMIT + rules.max_bid * deals
     low[legend.slices["score_needed"]] = (rules.target - reach) / rules.target
     high[legend.slices["score_needed"]] = (rules.target + reach) / rules.target
     return Box(low, high, dtype=np.float32)

@@ -1,6 +1,7 @@
 """Matches in which one seat is the learner's and policies play the others: what the Gymnasium environments are made of."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from pitchenv import seating
 from pitchenv.actions import ACTIONS, IllegalAction, action_name
 from pitchenv.batch import batch_options
-from pitchenv.checks import check_keys
+from pitchenv.checks import InputError, check_keys, shown, whole_number
 from pitchenv.compiling import announce_compiling
 from pitchenv.engine import seated
 from pitchenv.engine.state import MATCH, NOBODY, VIEW
@@ -22,16 +23,19 @@ from pitchenv.rules import Rules
 Rows = NDArray[np.int64]
 Player = str | Policy
 POLICY_NAMES: Final = ("random", "heuristic")
+READS: Final = ("observation", "view")
 
 
 def player(spec: Player) -> Policy:
-    """A policy from a name, or as it is. Raises ValueError with one line."""
+    """A policy from a name, or as it is. Raises InputError with one line."""
     if not isinstance(spec, str):
         for name in ("reads", "reset", "act"):
             if not hasattr(spec, name):
-                raise ValueError(f"policy {spec!r}: has no {name!r}; allowed: {', '.join(POLICY_NAMES)}, or a pitchenv.policies.Policy")
+                allowed = f"{', '.join(POLICY_NAMES)}, or a pitchenv.policies.Policy"
+                raise InputError(f"policy {shown(spec)}: has no {name!r}; allowed: {allowed}")
+        check_keys([spec.reads], READS, InputError, f"{type(spec).__name__}.reads")
         return spec
-    check_keys([spec], POLICY_NAMES, ValueError, "policy")
+    check_keys([spec], POLICY_NAMES, InputError, "policy")
     if spec == "random":
         from pitchenv.policies.random import RandomPolicy
 
@@ -46,7 +50,7 @@ def other_players(rules: Rules, opponents: Player | Sequence[Player], partners: 
     others = rules.players - 1
     if isinstance(opponents, list | tuple):
         if len(opponents) != others or partners is not None:
-            raise ValueError(
+            raise InputError(
                 f"opponents: {len(opponents)} given; allowed: one, or {others}, one a seat from the left neighbour on, without partners"
             )
         return [player(spec) for spec in opponents]
@@ -73,11 +77,11 @@ class Tables:
         keep_deals: bool = False,
     ) -> None:
         announce_compiling()
-        if seat is not None and (type(seat) is not int or not 0 <= seat < rules.players):
-            raise ValueError(f"seat = {seat!r}: allowed: None (drawn for every episode), 0 … {rules.players - 1}")
+        if seat is not None:
+            seat = whole_number("seat", seat, 0, rules.players - 1, also="None (drawn for every episode), ")
         self.rules, self.size = rules, size
         self._options = batch_options(episode, reward, max_deals)
-        self._whole_match, self._max_deals, self._keep_deals = episode == "match", max_deals, keep_deals
+        self._whole_match, self._max_deals, self._keep_deals = episode == "match", int(max_deals), keep_deals
         self._penalty = seating.penalty(rules, reward)
         self._fixed_seat = seat
         by_slot = other_players(rules, opponents, partners)
@@ -99,39 +103,73 @@ class Tables:
         """Who is to act in every match; NOBODY where the deal has ended."""
         return self.matches["public"]["turn"]
 
-    def seed_policies(self, seed: int) -> None:
-        """Begin the policies' own random numbers anew."""
+    @property
+    def _bytes(self) -> NDArray[np.uint8]:
+        """The same memory as `matches`, a row of bytes each: NumPy copies records slowly, field by field."""
+        return self.matches.view(np.uint8).reshape(self.size, MATCH.itemsize)
+
+    def _seed_policies(self, seed: int) -> None:
         for i, policy in enumerate(self.policies):
             policy.reset(self.rules, self.size, int(np.random.SeedSequence([seed, i]).generate_state(1, np.uint64)[0] >> 1))
 
-    def begin(self, rows: Rows, seeds: Sequence[int | None] | None = None, options: dict[str, Any] | None = None) -> None:
-        """New episodes in some matches, up to the learner's turn: from a seed each, as `Game(rules, seed)`, or the next of its stream."""
-        seated.start_next_all(self.matches, rows)
-        for row, seed in zip(rows, seeds or [], strict=False):
-            if seed is not None:
-                self.matches[row] = Game(self.rules, seed)._match[0]
-        if options:
-            for row in rows:
-                self.matches[row] = seating.lay_out(self.game(row), options)._match[0]
-        if self._fixed_seat is None:
-            seated.draw_seats(self.matches, rows, self.seat)
-        else:
-            self.seat[rows] = self._fixed_seat
-        self.ended[rows] = GOES_ON
-        self.illegal[rows] = False
-        for row in rows if self._keep_deals else ():
-            self._finished[row] = []
-        self._play_others(rows)
+    def begin(
+        self,
+        rows: Rows,
+        seeds: Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+        policy_seed: int | None = None,
+    ) -> None:
+        """New episodes in some matches, up to the learner's turn: from a seed each, as `Game(rules, seed)`, or the next of its stream.
+
+        `policy_seed` begins the policies' own random numbers anew. Options that are refused and an opponent that fails raise, with nothing
+        changed.
+        """
+        with self._all_or_nothing(rows):
+            seated.start_next_all(self.matches, rows)
+            for row, seed in zip(rows, seeds or [], strict=False):
+                if seed is not None:
+                    self.matches[row] = Game(self.rules, seed)._match[0]
+            if options is not None:
+                for row in rows:
+                    self.matches[row] = seating.lay_out(self.game(row), options)._match[0]
+            if self._fixed_seat is None:
+                seated.draw_seats(self.matches, rows, self.seat)
+            else:
+                self.seat[rows] = self._fixed_seat
+            self.ended[rows] = GOES_ON
+            self.illegal[rows] = False
+            for row in rows if self._keep_deals else ():
+                self._finished[row] = []
+            if policy_seed is not None:
+                self._seed_policies(policy_seed)
+            self._play_others(rows)
+
+    @contextmanager
+    def _all_or_nothing(self, rows: Rows) -> Iterator[None]:
+        """Whatever fails within, an opponent too, leaves the matches of these rows as they were."""
+        kept = self._bytes[rows]
+        seat, ended, illegal = self.seat[rows], self.ended[rows], self.illegal[rows]
+        finished = [list(self._finished[row]) for row in rows] if self._keep_deals else []
+        try:
+            yield
+        except BaseException:
+            self._bytes[rows] = kept
+            self.seat[rows], self.ended[rows], self.illegal[rows] = seat, ended, illegal
+            for row, deals in zip(rows, finished, strict=False):
+                self._finished[row] = deals
+            raise
 
     def step(self, actions: NDArray[np.int64]) -> NDArray[np.float64]:
         """The learner's action (size,) in every match, and all that the others do until its next turn or the end of the episode; returns
-        the learner's rewards (size,). An illegal action ends the episode at the price of `seating.penalty`; its match stays as it is."""
+        the learner's rewards (size,). An illegal action ends the episode at the price of `seating.penalty`; its match stays as it is.
+        An opponent that fails raises, with nothing changed."""
         rows = np.arange(self.size)
         allowed = np.empty(self.size, np.bool_)
         seated.legal_all(self.matches, rows, actions, allowed)
         self._rewards[:] = 0
-        self._take(rows[allowed], actions[allowed])
-        self._play_others(rows[allowed])
+        with self._all_or_nothing(rows):
+            self._take(rows[allowed], actions[allowed])
+            self._play_others(rows[allowed])
         rewards: NDArray[np.float64] = self._rewards[rows, self.seat]
         rewards[~allowed] = -self._penalty
         self.illegal = ~allowed
@@ -155,11 +193,12 @@ class Tables:
 
     def _ask(self, policy: Policy, rows: Rows, seats: Rows) -> NDArray[np.int64]:
         """What a policy does in some matches. Raises IllegalAction with one line where that is not legal."""
-        observations, mask = self.look(rows, seats)
-        inputs = observations
+        inputs: NDArray[Any]
         if policy.reads == "view":
-            inputs = np.zeros(len(rows), VIEW)
-            seated.view_all(self.matches, rows, seats, inputs)
+            inputs, mask = np.zeros(len(rows), VIEW), np.empty((len(rows), ACTIONS), np.bool_)
+            seated.view_all(self.matches, rows, seats, inputs, mask)
+        else:
+            inputs, mask = self.look(rows, seats)
         actions = np.asarray(policy.act(inputs, mask, seats))
         if actions.shape != rows.shape or actions.dtype.kind not in "iu":
             raise IllegalAction(f"{type(policy).__name__}.act: {actions.dtype} of shape {actions.shape}; allowed: integers {rows.shape}")

@@ -12,6 +12,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import pitchenv
+from pitchenv.checks import InputError
 from pitchenv.render import seat_text
 from pitchenv.single import PitchEnv, PitchVectorEnv
 from tests.conformance import ALL_RULES, GAMES, expected_reward
@@ -44,10 +45,8 @@ class LowestLegal:
 class Fixed:
     """Says always the same, legal or not."""
 
-    reads = "view"
-
-    def __init__(self, says):
-        self.says = says
+    def __init__(self, says, reads="view"):
+        self.says, self.reads = says, reads
 
     def reset(self, rules, size, seed):
         pass
@@ -206,8 +205,9 @@ def test_what_is_no_action_is_an_error_and_changes_nothing(action):
 
 
 def test_acting_outside_an_episode_is_refused():
-    env, vector = PitchEnv("auction-2"), PitchVectorEnv(2, "auction-2")
-    for act in (lambda: env.step(54), lambda: vector.step(np.array([54, 54]))):
+    env, vector = PitchEnv("auction-2"), PitchVectorEnv(2, "auction-2", render_mode="ansi")
+    calls = (lambda: env.step(54), env.action_masks, lambda: env.game)
+    for act in (*calls, lambda: vector.step(np.array([54, 54])), vector.action_masks, vector.render):
         with pytest.raises(gymnasium.error.ResetNeeded, match=r"allowed: reset\(\)"):
             act()
     env.reset(seed=1)
@@ -223,7 +223,9 @@ def test_acting_outside_an_episode_is_refused():
         ({"opponents": "heuristics"}, "policy 'heuristics': unknown; did you mean 'heuristic'?; allowed: random, heuristic"),
         ({"opponents": ["random"]}, "opponents: 1 given; allowed: one, or 3, one a seat from the left neighbour on, without partners"),
         ({"opponents": object}, "policy <class 'object'>: has no 'reads'; allowed: random, heuristic, or a pitchenv.policies.Policy"),
+        ({"opponents": Fixed(0, reads="match")}, "Fixed.reads 'match': unknown; allowed: observation, view"),
         ({"seat": 4}, "seat = 4: allowed: None (drawn for every episode), 0 … 3"),
+        ({"seat": 1.0}, "seat = 1.0: allowed: None (drawn for every episode), a whole number, 0 … 3"),
         ({"observation": "vector"}, "observation 'vector': unknown; allowed: box, dict"),
         ({"render_mode": "rgb_array"}, "render_mode 'rgb_array': unknown; allowed: ansi"),
         ({"reward": "win"}, 'reward = "win": pays at the end of a match'),
@@ -388,6 +390,118 @@ def test_the_vector_environment_refuses_what_is_no_action(actions, line):
     assert vector._tables.matches.tobytes() == before
 
 
+@pytest.mark.parametrize("seed", [1.0, "1", True, -1])
+def test_a_seed_is_a_whole_number(seed):
+    vector, (env,) = rows(1)
+    for reset, name in ((env.reset, "seed"), (vector.reset, "seed"), (lambda seed: vector.reset(seed=[seed]), "seed[0]")):
+        with pytest.raises(InputError, match=re.escape(f"{name} = {seed!r}: allowed: a whole number from 0")):
+            reset(seed=seed)
+    assert (env.reset(seed=np.int64(3))[0] == vector.reset(seed=[np.int32(3)])[0][0]).all()
+
+
+class Failing(LowestLegal):
+    """Fails when it is asked for the `after`-th time."""
+
+    def __init__(self):
+        self.after = self.asked = 0
+
+    def act(self, inputs, mask, seat):
+        self.asked += 1
+        if self.asked == self.after:
+            raise RuntimeError("out of order")
+        return super().act(inputs, mask, seat)
+
+
+def table(env):
+    """All that an environment's tables hold."""
+    tables = env._tables
+    buffers = (tables.matches, tables.seat, tables.ended, tables.illegal, env.action_masks())
+    return [buffer.tobytes() for buffer in buffers] + [[deal.tobytes() for deal in deals] for deals in tables._finished]
+
+
+@pytest.mark.parametrize(
+    "make", [lambda **kwargs: PitchEnv(**kwargs), lambda **kwargs: PitchVectorEnv(3, **kwargs)], ids=["single", "vector"]
+)
+@pytest.mark.parametrize(
+    "options",
+    [{"hands": [["AS"]]}, {"scores": [1, 2.5]}, {"dealer": 9}, {"stock": ["AS", "AS"]}, ["dealer"], {"dealer": 0, "scores": [None, 1]}],
+)
+def test_refused_reset_options_change_nothing(make, options):
+    env = make(rules="smear", opponents=Failing(), episode="match")
+    env.reset(seed=1)
+    before = table(env)
+    for seed in (None, 5):
+        with pytest.raises(InputError) as refusal:
+            env.reset(seed=seed, options=options)
+        assert "\n" not in str(refusal.value)
+        assert table(env) == before
+
+
+@pytest.mark.parametrize(
+    "make", [lambda **kwargs: PitchEnv(**kwargs), lambda **kwargs: PitchVectorEnv(3, **kwargs)], ids=["single", "vector"]
+)
+def test_an_opponent_that_fails_changes_nothing(make):
+    policy, failed = Failing(), {"step": 0, "reset": 0}
+    env = make(rules="smear", opponents=policy, episode="match")
+
+    def attempt(what, call):
+        before, policy.after = table(env), policy.asked + 1
+        try:
+            call()
+        except RuntimeError:
+            assert table(env) == before
+            failed[what] += 1
+        policy.after = 0
+
+    for seed in range(5):
+        env.reset(seed=seed)
+        attempt("reset", lambda: env.reset(seed=100))
+        for _ in range(5):
+            action = env.action_masks().argmax(axis=-1)
+            attempt("step", lambda action=action: env.step(action))
+            env.step(env.action_masks().argmax(axis=-1))
+    assert all(failed.values())
+
+
+def test_after_an_opponent_failed_at_the_next_episode_a_reset_is_needed():
+    policy = Failing()
+    vector = PitchVectorEnv(1, "auction-2", opponents=policy, seat=0)
+
+    def give_up():
+        for seed in range(100):  # until it is the opponent that opens the next episode
+            policy.after = 0
+            vector.reset(seed=seed)
+            policy.after = policy.asked + 1
+            vector.step(np.flatnonzero(~vector.action_masks()[0])[:1])
+
+    with pytest.raises(RuntimeError, match="out of order"):
+        give_up()
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"allowed: reset\(\)"):
+        vector.step(np.array([54]))
+    policy.after = 0
+    vector.reset(seed=1)
+    vector.step(vector.action_masks().argmax(axis=1))
+
+
+def test_a_reset_mask_is_left_as_it_is():
+    vector, _ = rows(3)
+    where = np.array([True, False, False])
+    vector.reset(seed=1, options={"reset_mask": where})
+    assert where.tolist() == [True, False, False]
+
+
+def test_a_policy_that_reads_views_costs_no_observation(monkeypatch):
+    env = PitchEnv("auction-4-partners", opponents=Fixed(54), seat=3)
+
+    def no_observation(*_):
+        raise AssertionError("encoded")
+
+    monkeypatch.setattr(env._tables, "look", no_observation)
+    with pytest.raises(AssertionError, match="encoded"):  # for the learner alone, after the three others have passed
+        env.reset(seed=1, options={"dealer": 3})
+    assert env.game.actions == [(0, 54), (1, 54), (2, 54)]
+
+
 def test_the_vector_environment_refuses_senseless_resets():
     vector, _ = rows(2)
     with pytest.raises(ValueError, match="seed: 3 given; allowed: one, or 2, one an environment"):
@@ -396,6 +510,10 @@ def test_the_vector_environment_refuses_senseless_resets():
         vector.reset(options={"reset_mask": np.array([1, 0])})
     with pytest.raises(ValueError, match="num_envs = 0: allowed: a whole number from 1"):
         PitchVectorEnv(0)
+    with pytest.raises(InputError, match="num_envs = True: allowed: a whole number from 1"):
+        PitchVectorEnv(True)
+    with pytest.raises(InputError, match="options = 5: allowed: a dict"):
+        vector.reset(options=5)
 
 
 def test_the_vector_environment_renders_every_table():

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numba
@@ -139,6 +140,61 @@ def test_kernels_go_to_the_folder_of_their_key(tmp_path):
     folders = {folder.name for folder in tmp_path.glob("kernels-*")}
     assert f"kernels-{kernel_module.fingerprint(str(PACKAGE / 'engine' / 'single.py'))}" in folders
     assert any(tmp_path.rglob("*.nbi"))
+
+
+@pytest.fixture
+def unkept():
+    """The cache folder is found anew, before and after."""
+    found = kernel_module.cache_folder
+    found.cache_clear()
+    yield str(PACKAGE / "engine" / "match.py")
+    found.cache_clear()
+
+
+def test_a_root_that_cannot_be_written_to_is_passed_over(tmp_path, monkeypatch, unkept):
+    """Never Numba's own place beside the source, which has no fingerprint."""
+    file = tmp_path / "file"
+    file.touch()
+
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(kernel_module.config, "CACHE_DIR", str(file / "first"))
+    monkeypatch.setattr(kernel_module, "ENGINE", file)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", no_home)
+    monkeypatch.setattr(kernel_module.tempfile, "gettempdir", lambda: str(tmp_path / "passing"))
+    name = f"kernels-{kernel_module.fingerprint(unkept)}"
+    assert kernel_module.cache_folder(unkept) == tmp_path / "passing" / "pitchenv" / name
+    kernel_module.cache_folder.cache_clear()
+    monkeypatch.setattr(kernel_module.tempfile, "gettempdir", lambda: str(file))
+    assert kernel_module.cache_folder(unkept) is None
+    assert not kernel_module.compiled(unkept)
+
+    def one():
+        return 1
+
+    monkeypatch.setattr(kernel_module, "cache_folder", lambda source: None)
+    function = kernel_module.kernel(one)
+    assert isinstance(function._cache, numba.core.caching.NullCache)
+    assert str(file / "first") == kernel_module.config.CACHE_DIR
+
+
+def test_folders_that_nobody_has_used_for_a_week_are_cleared(tmp_path, monkeypatch, unkept):
+    monkeypatch.setattr(kernel_module.config, "CACHE_DIR", str(tmp_path))
+    day, now = 86_400, time.time()
+    for days in (1, 6, 8, 100):
+        old = tmp_path / f"kernels-{days}"
+        old.mkdir()
+        os.utime(old, (now - days * day,) * 2)
+    (tmp_path / "other").mkdir()
+    os.utime(tmp_path / "other", (now - 100 * day,) * 2)
+    own = kernel_module.cache_folder(unkept)
+    assert {folder.name for folder in tmp_path.iterdir()} == {"kernels-1", "kernels-6", "other", own.name}
+    os.utime(own, (now - 30 * day,) * 2)
+    kernel_module.cache_folder.cache_clear()
+    assert kernel_module.cache_folder(unkept) == own
+    assert time.time() - own.stat().st_mtime < day  # in use
 
 
 def test_importing_compiles_nothing(tmp_path):

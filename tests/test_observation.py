@@ -8,6 +8,7 @@ import pytest
 
 import pitchenv
 from pitchenv.cards import CARD_NAMES
+from pitchenv.checks import InputError
 from pitchenv.observation import LAYOUT_VERSION, RULE_COLUMNS, layout, observe
 from pitchenv.rules import CHOICES
 from tests.conformance import ALL_RULES, random_deal
@@ -308,6 +309,28 @@ def test_every_piece_comes_up():
             for _ in random_deal(game, rng):
                 seen = np.maximum(seen, game.observe(game.seat, slots=8))
     assert all(seen[where].any() for where in layout(8).slices.values())
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (lambda views: layout(5.0), "slots = 5.0: allowed: a whole number, 2 … 8"),
+        (lambda views: layout(True), "slots = True: allowed: a whole number, 2 … 8"),
+        (lambda views: layout(1), "slots = 1: allowed: 2 … 8"),
+        (lambda views: layout(9), "slots = 9: allowed: 2 … 8"),
+        (lambda views: observe(views, 5), "slots = 5: allowed: 6 … 8"),
+        (lambda views: observe(views, 0), "slots = 0: allowed: 6 … 8"),
+        (lambda views: observe(np.zeros(3), 6), "views = array([0., 0., 0.]): allowed: an array (N,) of VIEW records"),
+        (lambda views: observe(views[0], 6), "views = "),
+    ],
+)
+def test_a_layout_too_small_for_the_table_is_refused(call, line):
+    layout(5)  # 5.0 equals 5, a cache might hand out its layout
+    views = np.array([pitchenv.Game(name, seed=1).view(0) for name in ("auction-2", "oklahoma-6")])
+    with pytest.raises(InputError) as refusal:
+        call(views)
+    assert str(refusal.value).startswith(line)
+    assert "\n" not in str(refusal.value)
 
 
 def test_the_layout_is_its_legend():

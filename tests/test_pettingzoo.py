@@ -19,6 +19,7 @@ from pettingzoo.test.state_test import test_state_space as check_state_space
 
 import pitchenv
 from pitchenv import pitch_v0
+from pitchenv.checks import InputError
 from tests.conformance import ALL_RULES, GAMES, check_episode, check_moment
 
 SOME = ["auction-4-partners", "oklahoma-6", "smear", "auction-2"]
@@ -187,10 +188,13 @@ def test_given_cards_are_those_of_the_first_deal_only():
     ("options", "line"),
     [
         ({"dealer": 4}, "dealer = 4: allowed: 0 … 3"),
-        ({"dealer": "me"}, "dealer = 'me': allowed: 0 … 3"),
+        ({"dealer": "me"}, "dealer = 'me': allowed: a whole number, 0 … 3"),
         ({"scores": [1, 2, 3]}, "scores = [1, 2, 3]: allowed: 2 numbers, one a side"),
-        ({"scores": [1, 2000]}, "scores = [1, 2000]: allowed: whole numbers from −1000 to 1000"),
-        ({"scores": [1, 0.5]}, "scores = [1, 0.5]: allowed: whole numbers from −1000 to 1000"),
+        ({"scores": [1, 2 * 10**6]}, "scores[1] = 2000000: allowed: -1000000 … 1000000"),
+        ({"scores": [1, 0.5]}, "scores[1] = 0.5: allowed: a whole number, -1000000 … 1000000"),
+        ({"scores": "me"}, "scores = 'me': allowed: a list of 2 numbers, one a side"),
+        ({"hands": 7}, "hands = 7: allowed: a list of hands, one a seat"),
+        (["dealer"], "options = ['dealer']: allowed: a dict"),
         ({"hands": [["AS"]]}, "hands: 1 given; allowed: 4, one a seat"),
         ({"stock": ["AS", "AS"]}, "hands or stock: AS is given twice"),
     ],
@@ -288,7 +292,7 @@ def test_an_action_outside_the_space_is_an_error_in_env_and_changes_nothing():
 
 def test_acting_after_the_end_and_before_the_beginning_is_refused():
     env = pitch_v0.raw_env()
-    for call in (lambda: env.step(0), env.forfeit, lambda: env.game, lambda: env.state()):
+    for call in (lambda: env.step(0), env.forfeit, lambda: env.game, lambda: env.state(), env.last, lambda: env.observe("player_0")):
         with pytest.raises(gymnasium.error.ResetNeeded, match=r"allowed: reset\(\)"):
             call()
     env.reset(seed=1)
@@ -298,6 +302,25 @@ def test_acting_after_the_end_and_before_the_beginning_is_refused():
     for call in (env.forfeit, lambda: [env.step(None) for _ in range(5)]):
         with pytest.raises(gymnasium.error.ResetNeeded, match=r"allowed: reset\(\)"):
             call()
+
+
+@pytest.mark.parametrize("agent", ["player_9", 0, None, ["player_0"]])
+def test_an_agent_that_is_not_there(agent):
+    env = pitch_v0.raw_env()
+    env.reset(seed=1)
+    with pytest.raises(InputError, match=re.escape(f"agent {agent!r}: unknown")) as refusal:
+        env.observe(agent)
+    assert str(refusal.value).endswith("allowed: player_0, player_1, player_2, player_3")
+
+
+@pytest.mark.parametrize("seed", [1.0, "1", True])
+def test_a_seed_is_a_whole_number(seed):
+    env = pitch_v0.raw_env()
+    env.reset(seed=1)
+    before = env.game
+    with pytest.raises(InputError, match=re.escape(f"seed = {seed!r}: allowed: a whole number")):
+        env.reset(seed=seed)
+    assert env.game is before
 
 
 def test_reset_in_the_middle_of_the_last_steps():
@@ -336,7 +359,7 @@ def test_metadata_spaces_and_defaults():
         ({"episode": "game"}, "episode 'game': unknown; allowed: deal, match"),
         ({"reward": "wins"}, "reward 'wins': unknown; did you mean 'win'?"),
         ({"reward": "win"}, 'reward = "win": pays at the end of a match; allowed with episode = "deal": margin, score'),
-        ({"max_deals": 0}, "max_deals = 0: allowed: a whole number from 1"),
+        ({"max_deals": 0}, "max_deals = 0: allowed: 1 … 2147483647"),
         ({"render_mode": "rgb_array"}, "render_mode = 'rgb_array': allowed: None, ansi, human"),
     ],
 )

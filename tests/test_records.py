@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pitchenv
+from pitchenv.checks import InputError
 from pitchenv.engine.state import HIDDEN
 from pitchenv.records import RecordError, match_record, read_records, replay, replay_file, write_records
 
@@ -130,6 +131,10 @@ def drop(*path):
     [
         (put("chess", "format"), ["format = 'chess'", "pitchenv-match"]),
         (put(2, "version"), ["version = 2", "1"]),
+        (put(True, "version"), ["version = True", "allowed: 1"]),
+        (put(1.0, "version"), ["version = 1.0", "allowed: 1"]),
+        (put("house.toml", "rules"), ["game 'house.toml'", "unknown", "allowed: oklahoma-4"]),
+        (lambda r: r["deals"][0]["stock"].pop(), ["deal 1", "stock: 27 cards", "allowed: 28"]),
         (drop("winner"), ["winner: missing"]),
         (put("bridge", "rules"), ["game 'bridge'", "unknown", "allowed"]),
         (put({"tricks": 0}, "rules"), ["tricks = 0"]),
@@ -141,6 +146,7 @@ def drop(*path):
         (put(9, "deals", 0, "dealer"), ["deal 1", "dealer = 9"]),
         (put([["AS"]] * 4, "deals", 0, "hands"), ["deal 1", "hands[0]: 1 cards"]),
         (put("XX", "deals", 1, "hands", 2, 3), ["deal 2", "'XX'", "not a card"]),
+        (put("AS", "deals", 0, "stock"), ["deals.0.stock = 'AS'"]),
         (put(["AS"] * 28, "deals", 1, "stock"), ["deal 2", "AS is given twice"]),
         (put("bid 9", "deals", 0, "actions", 0), ["deal 1, action 1", "'bid 9'", "not legal for seat", "bid 1"]),
         (put("open", "deals", 1, "actions", 0), ["deal 2, action 1", "'open'", "not an action"]),
@@ -191,6 +197,7 @@ def test_the_line_at_fault_is_named(tmp_path):
         (b"\n", "not JSON"),
         (b'"\xff"\n', "not JSON"),
         (b'{"format": "pi', "cut off"),
+        (b"[" * 100_000 + b"\n", "not JSON"),
     ],
 )
 def test_a_line_that_is_no_record_is_named_and_the_ones_before_it_are_good(tmp_path, line, says):
@@ -209,6 +216,68 @@ def test_missing_and_unwritable_files(tmp_path):
         list(read_records(tmp_path / "none.jsonl"))
     with pytest.raises(RecordError, match="cannot be written: No such file"):
         write_records(tmp_path / "no" / "folder.jsonl", [thrown_in().record()])
+
+
+@pytest.mark.parametrize("path", ["", ".", "a\0b", 5, None])
+def test_what_is_no_path(path):
+    for use in (lambda: list(read_records(path)), lambda: list(replay_file(path)), lambda: write_records(path, [])):
+        with pytest.raises(RecordError) as refusal:
+            use()
+        assert str(refusal.value) == f"records file {path!r}: allowed: the path of a file"
+
+
+@pytest.mark.parametrize(
+    ("records", "line"),
+    [
+        ({"format": "pitchenv-match"}, "records = {'format': 'pitchenv-match'}: allowed: a list of records"),
+        ("record", "records = 'record': allowed: a list of records"),
+        (5, "records = 5: allowed: a list of records"),
+        ([5], "record = 5: allowed: a dict with format 'pitchenv-match'"),
+        ([["record"]], "record = ['record']: allowed: a dict with format 'pitchenv-match'"),
+    ],
+)
+def test_what_are_no_records_is_not_written(records, line, tmp_path):
+    path = tmp_path / "games.jsonl"
+    write_records(path, [thrown_in().record()])
+    whole = path.read_bytes()
+    for append in (True, False):
+        with pytest.raises(RecordError) as refusal:
+            write_records(path, records, append)
+        assert str(refusal.value) == line
+        assert path.read_bytes() == whole
+
+
+def test_what_is_too_deep_for_json_is_refused():
+    deep = {}
+    for _ in range(100_000):
+        deep = {"deeper": deep}
+    with pytest.raises(RecordError, match=r"record: .*; allowed: what JSON can hold"):
+        write_records("never.jsonl", [deep])
+
+
+@pytest.mark.parametrize("record", [[1], None, "record", 5])
+def test_what_is_no_record_is_not_replayed(record):
+    with pytest.raises(RecordError) as refusal:
+        replay(record, "line 3")
+    assert str(refusal.value) == f"line 3 = {record!r}: allowed: a dict with format 'pitchenv-match'"
+
+
+def test_a_deal_with_a_shorter_stock_is_not_recorded():
+    game = pitchenv.Game("auction-2", seed=1)
+    short = pitchenv.Game.from_deal("auction-2", game.hands, game.stock[:7])
+    with pytest.raises(RecordError, match="deal: its stock had 7 cards; allowed: 40, the rest of the pack"):
+        short.record()
+
+
+@pytest.mark.parametrize("scores", [[10**6, -(10**6)], [-7, 3]])
+def test_records_and_given_deals_allow_the_same_scores(scores):
+    given = pitchenv.Game("auction-2", seed=1)
+    game = pitchenv.Game.from_deal("auction-2", given.hands, scores=scores)
+    assert replay(game.record()).scores == scores
+    with pytest.raises(InputError, match=r"scores\[0\] = 1000001"):
+        pitchenv.Game.from_deal("auction-2", given.hands, scores=[10**6 + 1, 0])
+    with pytest.raises(RecordError, match=r"start_scores.0 = 1000001: allowed: -1000000 … 1000000"):
+        replay(game.record() | {"start_scores": [10**6 + 1, 0]})
 
 
 def test_adding_to_a_file_never_harms_what_is_in_it(tmp_path):

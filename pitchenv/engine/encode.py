@@ -7,7 +7,7 @@ then that of the left neighbour and on.
 
 import numpy as np
 
-from pitchenv.cards import HIGH_JOKER
+from pitchenv.cards import CARDS, HIGH_JOKER
 from pitchenv.engine.bits import lowest
 from pitchenv.engine.kernel import kernel
 from pitchenv.engine.points import LOW_TO_WINNER, extreme_trumps, holder, pips, taker
@@ -25,7 +25,6 @@ PIECES = (
     HIGH_SO_FAR, LOW_SO_FAR, POINTS_NEEDED, SCORE_NEEDED, PRESENT, PARTNER, RULES,
 ) = range(len(PIECES))  # fmt: skip
 
-CARD_COLUMNS = 54
 TRICK_COLUMNS = 19  # four suits, thirteen ranks, high joker, low joker
 POINT_CARD_COLUMNS = 8  # of trump: ace, lowest rank, jack, off-jack, high joker, low joker, three, ten
 NEEDED_COLUMNS = 11  # points needed: at most 0 … at most 10
@@ -91,7 +90,7 @@ def encode_changing(v, at, out):
 @kernel
 def encode_seat(p, seat, slot, at, out):
     """What is public of one seat."""
-    mark(out, at[PLAYED] + slot * CARD_COLUMNS, p.played[seat])
+    mark(out, at[PLAYED] + slot * CARDS, p.played[seat])
     card = p.trick[seat]
     if card != NOBODY:
         trick = at[TRICK] + slot * TRICK_COLUMNS
@@ -200,8 +199,8 @@ def encode_hidden(m, me, slots, out):
     players = p.rules.players
     for slot in range(players):
         seat = seat_at(slot, me, players)
-        mark(out, slot * CARD_COLUMNS, m.hidden.hands[seat])
-        mark(out, (slots + slot) * CARD_COLUMNS, m.hidden.put_away[seat])
+        mark(out, slot * CARDS, m.hidden.hands[seat])
+        mark(out, (slots + slot) * CARDS, m.hidden.put_away[seat])
     top = p.stock_size - p.stock_left
     for i in range(p.stock_left):
-        out[2 * slots * CARD_COLUMNS + m.hidden.stock[top + i]] = (p.stock_left - i) / p.stock_left
+        out[2 * slots * CARDS + m.hidden.stock[top + i]] = (p.stock_left - i) / p.stock_left

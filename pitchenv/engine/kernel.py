@@ -12,7 +12,8 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,7 +26,7 @@ njit: Any = numba.njit
 
 ENGINE = Path(__file__).parent
 SHARED_SOURCES = (*sorted(ENGINE.glob("*.py")), ENGINE.parent / "cards.py", ENGINE.parent / "actions.py")
-_DAY = 86_400.0
+_WEEK = 7 * 86_400.0
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -41,31 +42,45 @@ def fingerprint(source: str) -> str:
     return digest.hexdigest()[:16]
 
 
-@cache
-def cache_root() -> Path:
-    """Where compiled kernels are kept: `$NUMBA_CACHE_DIR`, else beside the engine, else (not writable) the user's cache folder."""
+def cache_roots() -> Iterator[Path]:
+    """Where compiled kernels may be kept, best first: `$NUMBA_CACHE_DIR`, beside the engine, the user's cache folder, a passing one."""
     if config.CACHE_DIR:
-        return Path(config.CACHE_DIR)
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    for root in (ENGINE / "__pycache__", home / "pitchenv"):
+        yield Path(config.CACHE_DIR)
+    yield ENGINE / "__pycache__"
+    with suppress(RuntimeError):  # a user without a home
+        yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pitchenv"
+    yield Path(tempfile.gettempdir()) / "pitchenv"
+
+
+@cache
+def cache_folder(source: str) -> Path | None:
+    """The cache folder of the kernels in the file `source`, under the first root that can be written to; None when there is none."""
+    name = f"kernels-{fingerprint(source)}"
+    for root in cache_roots():
+        folder = root / name
+        new = not folder.exists()
         try:
-            root.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=root):
-                return root
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+            os.utime(folder)  # in use: not to be cleared away
         except OSError:
             continue
-    return Path(tempfile.gettempdir()) / "pitchenv"
+        if new:
+            clear_unused(root)
+        return folder
+    return None
 
 
-@cache
-def cache_folder(source: str) -> Path:
-    """The cache folder of the kernels in the file `source`; folders unused for a day are cleared away."""
-    folder = cache_root() / f"kernels-{fingerprint(source)}"
-    if not folder.exists():
-        for old in cache_root().glob("kernels-*"):
-            if time.time() - old.stat().st_mtime > _DAY:
-                shutil.rmtree(old, ignore_errors=True)  # another process may be clearing it too
-    return folder
+def clear_unused(root: Path) -> None:
+    """Remove the folders of old sources that nobody has used for a week."""
+    for old in root.glob("kernels-*"):
+        try:
+            unused = time.time() - old.stat().st_mtime > _WEEK
+        except OSError:  # another process is clearing it too
+            continue
+        if unused:
+            shutil.rmtree(old, ignore_errors=True)
 
 
 def kernel(function: F) -> F:
@@ -74,9 +89,11 @@ def kernel(function: F) -> F:
     Kernels allocate nothing (an attempt is refused when they compile): scratch space is handed to them. So Numba's reference counting is
     off, which otherwise costs an atomic operation for every array and slice passed on, in all about half of a step.
     """
-    before, config.CACHE_DIR = config.CACHE_DIR, str(cache_folder(function.__code__.co_filename))
+    folder = cache_folder(function.__code__.co_filename)
+    before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
     try:
-        return njit(cache=True, error_model="numpy", _nrt=False)(function)
+        # Without a folder nothing is kept: Numba's own place, beside the source, has no fingerprint.
+        return njit(cache=folder is not None, error_model="numpy", _nrt=False)(function)
     finally:
         config.CACHE_DIR = before
 
@@ -84,4 +101,4 @@ def kernel(function: F) -> F:
 def compiled(source: str) -> bool:
     """Whether the kernels of the file `source` have been compiled on this machine before."""
     folder = cache_folder(source)
-    return folder.exists() and any(folder.rglob("*.nbi"))
+    return folder is not None and any(folder.rglob("*.nbi"))

@@ -1,6 +1,6 @@
 """The flow of a match: what is legal now, what an action does, which phase comes next, the next deal."""
 
-from pitchenv.actions import DONE, PASS, TRUMP_0
+from pitchenv.actions import ACTIONS, DONE, PASS, TRUMP_0
 from pitchenv.engine.auction import call, legal_calls
 from pitchenv.engine.bits import stream
 from pitchenv.engine.deal import NEXT_SEED, begin_match, shuffle_and_deal
@@ -40,6 +40,17 @@ def allows(cards, calls, action):
     if action < 0 or action > DONE:
         return False
     return (cards >> action & 1 if action < PASS else calls >> (action - PASS) & 1) == 1
+
+
+@kernel
+def write_mask(cards, calls, out):
+    """Write legal actions given as two masks to `out` (70,), an entry each."""
+    held = out[:PASS]
+    for k in range(PASS):
+        held[k] = cards >> k & 1
+    said = out[PASS:]
+    for k in range(ACTIONS - PASS):
+        said[k] = calls >> k & 1
 
 
 @kernel

@@ -1,11 +1,10 @@
 """Seats that look and act, as the environments call it from Python: one match (an array and an index), or chosen rows of many."""
 
-from pitchenv.actions import ACTIONS, PASS
 from pitchenv.engine.bits import below, stream
 from pitchenv.engine.deal import LEARNER
 from pitchenv.engine.encode import encode
 from pitchenv.engine.kernel import kernel
-from pitchenv.engine.match import allows, apply, legal, next_match, redeal
+from pitchenv.engine.match import allows, apply, legal, next_match, redeal, write_mask
 from pitchenv.engine.state import NOBODY
 from pitchenv.engine.table import pay
 from pitchenv.engine.view import view
@@ -30,10 +29,7 @@ def look(matches, i, seat, scratch, at, observation, mask):
     view(m, seat, scratch[0])
     encode(scratch[0], at, observation)
     cards, calls = legal(m) if m.public.turn == seat else (0, 0)
-    for k in range(PASS):
-        mask[k] = cards >> k & 1
-    for k in range(PASS, ACTIONS):
-        mask[k] = calls >> (k - PASS) & 1
+    write_mask(cards, calls, mask)
 
 
 @kernel
@@ -57,10 +53,13 @@ def look_all(matches, rows, seats, scratch, at, observations, masks):
 
 
 @kernel
-def view_all(matches, rows, seats, views):
-    """The views of the same."""
+def view_all(matches, rows, seats, views, masks):
+    """The views of the same, seats that are to act, and their masks."""
     for k in range(len(rows)):
-        view(matches[rows[k]], seats[k], views[k])
+        m = matches[rows[k]]
+        view(m, seats[k], views[k])
+        cards, calls = legal(m)
+        write_mask(cards, calls, masks[k])
 
 
 @kernel

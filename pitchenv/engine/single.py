@@ -1,13 +1,12 @@
 """The kernels as Python calls them for one match: an array of records and an index (a record alone costs five times more to
 hand over)."""
 
-from pitchenv.actions import ACTIONS, PASS
+from pitchenv.actions import PASS
 from pitchenv.engine.bits import lowest
 from pitchenv.engine.deal import begin_match, open_deal, shuffle_and_deal
 from pitchenv.engine.encode import encode, encode_hidden
 from pitchenv.engine.kernel import kernel
-from pitchenv.engine.match import allows, apply, legal, redeal
-from pitchenv.engine.state import ENDED
+from pitchenv.engine.match import allows, apply, legal, redeal, write_mask
 from pitchenv.engine.view import state_from, view
 
 
@@ -58,17 +57,11 @@ def list_legal(matches, i, out):
 
 
 @kernel
-def write_mask(matches, i, seat, out):
+def write_mask_of(matches, i, seat, out):
     """Write the mask of `seat` (all zero unless it is its turn) to `out`."""
-    out[:] = 0
     m = matches[i]
-    if m.public.phase == ENDED or m.public.turn != seat:
-        return
-    cards, calls = legal(m)
-    for k in range(PASS):
-        out[k] = cards >> k & 1
-    for k in range(PASS, ACTIONS):
-        out[k] = calls >> (k - PASS) & 1
+    cards, calls = legal(m) if m.public.turn == seat else (0, 0)
+    write_mask(cards, calls, out)
 
 
 @kernel

@@ -2,7 +2,8 @@
 
 It has two halves. `public` is what everybody at the table knows; `hidden` is the rest: the hands, what has been put away, the stock and the
 seed of the deals to come. What one seat may know is a `VIEW`: the public half, and the seat's own part of the hidden one.
-Seats run from 0 to players − 1, sides from 0 to sides − 1; entries beyond are zero. Sets of cards are masks (see `cards`).
+Seats run from 0 to players − 1, sides from 0 to sides − 1; entries beyond are zero (in `trick`
+NOBODY). Sets of cards are masks (see `cards`).
 """
 
 from typing import Final
@@ -74,7 +75,7 @@ PUBLIC: Final = np.dtype(
         ("stock_size", np.int8),  # cards in the stock after the deal
         ("stock_left", np.int8),  # and now
         ("leader", np.int8),  # of the trick on the table
-        ("trick", np.int8, SEATS),  # by seat, the card on the table; NOBODY where none
+        ("trick", np.int8, SEATS),  # by seat, the card on the table; NOBODY where none, and beyond the players
         ("winning", np.int8),  # the seat that is winning the trick on the table; NOBODY before its lead
         ("tricks_done", np.int8),
         ("voids", np.int8, SEATS),  # by seat, bit s: by its play it has shown to hold no card of suit s
@@ -88,7 +89,7 @@ PUBLIC: Final = np.dtype(
         ("over", np.int8),  # 1: the match has a winner
         ("winner", np.int8),  # a side
         ("moves", np.int8),  # how much of the history is in use
-        ("first_lead_at", np.int8),  # where in the history the first lead is; `moves` before it
+        ("first_lead_at", np.int8),  # where in the history the first lead is; 0 before play
         ("history_seats", np.int8, HISTORY),  # who took each action of this deal
     ],
     align=True,

@@ -25,7 +25,7 @@ def _trump_order(trump: int) -> list[int]:
     return tens_down + jacks + [number(rank, trump) for rank in range(JACK + 1, ACE + 1)]
 
 
-# Row `off_jack * 5 + trump + 1` of each table: trump NO_SUIT (not known yet) to spades.
+# A row of each table for both values of `off_jack` and, within them, trump NO_SUIT (not known yet) to spades.
 _ROWS = [(off_jack, trump) for off_jack in (False, True) for trump in range(-1, SUITS)]
 SUIT_OF = np.array([[_belongs_to(c, trump, oj) for c in range(CARDS)] for oj, trump in _ROWS], np.int8)
 SUIT_CARDS = np.array([[mask_of(c for c in range(CARDS) if row[c] == s) for s in range(SUITS)] for row in SUIT_OF], np.int64)
@@ -49,16 +49,16 @@ def row(off_jack: int, trump: int) -> int:
 @kernel
 def suit_of(off_jack: int, trump: int, card: int) -> int:
     """The suit a card belongs to; NO_SUIT for a joker while trump is not known."""
-    return SUIT_OF[off_jack * 5 + trump + 1, card]
+    return SUIT_OF[row(off_jack, trump), card]
 
 
 @kernel
 def suit_cards(off_jack: int, trump: int, suit: int) -> int:
     """The mask of the cards that belong to a suit, jokers and off-jack with trump."""
-    return SUIT_CARDS[off_jack * 5 + trump + 1, suit]
+    return SUIT_CARDS[row(off_jack, trump), suit]
 
 
 @kernel
 def strength(off_jack: int, trump: int, card: int) -> int:
     """Rank within its suit, trumps above all: comparable between trumps, and between cards of the suit led."""
-    return STRENGTH[off_jack * 5 + trump + 1, card]
+    return STRENGTH[row(off_jack, trump), card]

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from pitchenv.actions import ACTIONS, PASS
+from pitchenv.actions import PASS
 from pitchenv.engine.bits import GOLDEN, below, count, lowest, mix, nth, stream
 from pitchenv.engine.deal import PLAYER
 from pitchenv.engine.encode import encode, encode_changing, encode_fixed, encode_hidden
 from pitchenv.engine.kernel import kernel
-from pitchenv.engine.match import allows, apply, legal, new_match, next_match, redeal
+from pitchenv.engine.match import allows, apply, legal, new_match, next_match, redeal, write_mask
 from pitchenv.engine.seats import side_of
 from pitchenv.engine.state import ENDED, NOBODY, POINTS
 from pitchenv.engine.view import look, view
@@ -104,12 +104,7 @@ def encode_one(m, v, at, observation, mask, legal_masks):
     cards, calls = legal(m)
     legal_masks[0] = cards
     legal_masks[1] = calls
-    held = mask[:PASS]
-    for k in range(PASS):
-        held[k] = cards >> k & 1
-    said = mask[PASS:]
-    for k in range(ACTIONS - PASS):
-        said[k] = calls >> k & 1
+    write_mask(cards, calls, mask)
     seat = m.public.turn
     if seat == NOBODY:
         observation[:] = 0
@@ -213,7 +208,10 @@ def hidden_all(matches, slots, observation, state):
 
 @kernel
 def play_random(matches, decisions, salt, options, unpaid):
-    """Uniformly random legal actions, `decisions` in every match, without observations; returns how many episodes ended."""
+    """Uniformly random legal actions, `decisions` in every match, without observations; returns how many episodes ended.
+
+    With `skip_forced` these are choices: single legal actions are taken beside them.
+    """
     o = options[0]
     episodes = 0
     for i in range(len(matches)):
@@ -228,9 +226,6 @@ def play_random(matches, decisions, salt, options, unpaid):
             x += GOLDEN
             k = below(mix(x), total)
             action = nth(cards, k) if k < held else PASS + nth(calls, k - held)
-            apply(m, action)
-            if m.public.phase == ENDED and settle(m, o, unpaid) != GOES_ON:
+            if step_one(m, action, o, unpaid) != GOES_ON:
                 episodes += 1
-                if o.restart:
-                    next_match(m, o.spread)
     return episodes

@@ -23,11 +23,12 @@ def view(m, seat, v):
     """Write to `v` (a VIEW) all that `seat` may know of `m` (a MATCH), with perfect recall, and nothing else."""
     look(m, seat, v)
     p = m.public
-    exchange = p.redrawn[seat] + p.discarded[seat]
+    by_others = 0
     for s in range(p.rules.players):
-        exchange += p.redrawn[s] + p.discarded[s]
+        if s != seat:
+            by_others += p.redrawn[s] + p.discarded[s]
     v.history = m.history
-    if exchange:
+    if by_others:
         end = p.first_lead_at if p.first_lead_at else p.moves
         for i in range(end):
             if v.history[i] < CARDS and p.history_seats[i] != seat:

@@ -11,7 +11,7 @@ from pitchenv.rules import Rules
 class RandomPolicy:
     """Plays uniformly at random among the legal actions."""
 
-    reads: Literal["observation", "view"] = "view"
+    reads: Literal["observation", "view"] = "observation"  # of which only the mask matters: what costs least to make
 
     def __init__(self, seed: int = 0) -> None:
         self._random = np.random.default_rng(seed)

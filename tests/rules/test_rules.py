@@ -1,8 +1,15 @@
 """`Rules` and `load_rules`: any field of any game may be changed, and what is senseless is refused in one line."""
 
+import copy
 import dataclasses
 import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
 
+import numpy
 import pytest
 
 import pitchenv
@@ -253,6 +260,61 @@ def test_an_unknown_field_is_refused(make):
         make(**PLAIN, widoww=3)
     assert "widoww" in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "line"),
+    [
+        (lambda: pitchenv.Rules.from_dict(None), "rules = None: allowed: a dict"),
+        (lambda: pitchenv.Rules.from_dict([1]), "rules = [1]: allowed: a dict"),
+        (lambda: pitchenv.Rules(4), "Rules(4): a value without a name; allowed: fields by name"),
+        (lambda: pitchenv.Rules(players="4"), "players = '4': allowed: a whole number, 2 … 8"),
+        (lambda: pitchenv.Rules(players=True), "players = True: allowed: a whole number, 2 … 8"),
+        (lambda: pitchenv.Rules(players=9), "players = 9: allowed: 2 … 8"),
+        (lambda: pitchenv.Rules(dealer_must_bid=(2, 11)), "dealer_must_bid = (2, 11): allowed: 1 … 10"),
+        (lambda: pitchenv.Rules(dealer_must_bid=(2.5,)), "dealer_must_bid = (2.5,): allowed: a whole number, 1 … 10"),
+        (lambda: pitchenv.Rules(dealer_must_bid="two"), "dealer_must_bid = 'two': allowed: a list of whole numbers, 1 … 10"),
+        (lambda: pitchenv.Rules(widow=29), "widow = 29: 4 hands of 6 leave fewer of the 52 cards of the pack; allowed: 0 … 28"),
+        (
+            lambda: pitchenv.Rules(hand_size=14, widow=1),
+            "hand_size = 14: 4 hands need more than the 52 cards of the pack; allowed: at most 13",
+        ),
+        (lambda: pitchenv.load_rules(4), "game 4: unknown; allowed: "),
+        (lambda: pitchenv.load_rules(["smear"]), "game ['smear']: unknown; allowed: "),
+        (lambda: pitchenv.load_rules("a\0b.toml"), "rules file 'a\\x00b.toml': allowed: the path of a file"),
+        (lambda: pitchenv.load_rules("smear", trump=numpy.arange(1000)), "trump = array("),
+    ],
+)
+def test_what_is_refused_is_named_with_what_is_allowed(make, line):
+    with pytest.raises(pitchenv.RulesError) as refused:
+        make()
+    assert str(refused.value).startswith(line)
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 400
+
+
+HASHES = """
+import pickle, sys, pitchenv
+rules = pickle.loads(sys.stdin.buffer.read()) if sys.argv[1] == "load" else pitchenv.load_rules("smear", target=9)
+if sys.argv[1] == "load":
+    assert {rules: 1}[pitchenv.load_rules("smear", target=9)]
+    assert not rules.packed.flags.writeable
+else:
+    assert {rules: rules.packed}
+    sys.stdout.buffer.write(pickle.dumps(rules))
+"""
+
+
+def test_a_pickle_finds_its_equals_in_another_process():
+    """Hashes of texts differ from process to process."""
+    data = b""
+    for seed, what in (("1", "dump"), ("2", "load")):
+        env = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parents[2])}
+        data = subprocess.run([sys.executable, "-c", HASHES, what], input=data, capture_output=True, check=True, env=env).stdout
+    for twin in (copy.copy(SMEAR), copy.deepcopy(SMEAR), pickle.loads(pickle.dumps(SMEAR))):
+        assert twin == SMEAR
+        assert hash(twin) == hash(SMEAR)
+        assert not twin.packed.flags.writeable
 
 
 # load_rules

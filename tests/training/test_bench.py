@@ -7,7 +7,7 @@ import pytest
 
 import pitchenv
 import training.__main__
-from pitchenv.engine import kernel
+from pitchenv.engine import kernel, table
 from training import bench
 from training.timing import rates, until
 
@@ -83,7 +83,7 @@ def test_the_command(tmp_path, capsys):
 
 
 def test_start_up_is_measured_in_another_process():
-    cache = str(kernel.cache_root())
+    cache = str(kernel.cache_folder(table.__file__).parent)
     assert bench._seconds(bench._IMPORT, cache) > 0
     assert bench._seconds(bench._FIRST_STEP, cache) > 0
     with pytest.raises(ValueError, match="start-up: the script failed: ZeroDivisionError"):
