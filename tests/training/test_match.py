@@ -316,7 +316,7 @@ def test_more_than_two_agents(capsys):
         (["random", "random", "--set", "widow=two"], "widow = 'two'"),
         (["random", "random", "--deals", "1"], "deals = 1: allowed: at least 2"),
         (["random", "random", "--matches", "1"], "matches = 1"),
-        (["random", "random", "--json", "no/such/folder.json"], "json = 'no/such/folder.json': cannot be written; allowed: a file in a folder"),
+        (["random", "random", "--json", "none/x.json"], "json = 'none/x.json': cannot be written; allowed: a file in a folder"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_status_2(argv, says, capsys):
