@@ -6,8 +6,8 @@ import pettingzoo as _pettingzoo
 from pitchenv.actions import IllegalAction
 from pitchenv.batch import Batch
 from pitchenv.game import Game
-from pitchenv.games import games
-from pitchenv.rules import Rules, RulesError, load_rules
+from pitchenv.games import games, load_rules
+from pitchenv.rules import Rules, RulesError
 
 __version__ = "0.1.0"
 __all__ = ["Batch", "Game", "IllegalAction", "Rules", "RulesError", "games", "load_rules"]

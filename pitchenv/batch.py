@@ -12,8 +12,9 @@ from pitchenv.compiling import announce_compiling
 from pitchenv.engine import table
 from pitchenv.engine.state import MATCH, RULES, VIEW
 from pitchenv.game import Game
+from pitchenv.games import load_rules
 from pitchenv.observation import Layout, layout
-from pitchenv.rules import Rules, load_rules
+from pitchenv.rules import Rules
 
 EPISODES: Final = ("deal", "match")
 REWARDS: Final = ("margin", "score", "win")

@@ -12,8 +12,9 @@ from pitchenv.compiling import announce_compiling
 from pitchenv.engine import single
 from pitchenv.engine.bits import stream
 from pitchenv.engine.state import ENDED, HIDDEN, MATCH, NOBODY, PHASES, POINTS, VIEW
+from pitchenv.games import load_rules
 from pitchenv.observation import Layout, layout
-from pitchenv.rules import SCORE_LIMIT, Rules, load_rules
+from pitchenv.rules import SCORE_LIMIT, Rules
 
 Cards = Sequence[str | int]
 

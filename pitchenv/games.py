@@ -4,7 +4,8 @@ import tomllib
 from pathlib import Path
 from typing import Any, Final
 
-from pitchenv.checks import check_keys
+from pitchenv.checks import check_keys, file_path
+from pitchenv.rules import Rules, RulesError
 
 # Auction Pitch (Setback) is the default of every field of `Rules`; each game says what it has otherwise.
 _OKLAHOMA: Final[dict[str, Any]] = dict(
@@ -32,10 +33,26 @@ def games() -> list[str]:
     return list(GAMES)
 
 
+def load_rules(game: str | Path | Rules, /, **changes: Any) -> Rules:
+    """A game by name, or house rules from a TOML file, with changes.
+
+    A file (a name ending in `.toml`) holds fields at its top level and, if it likes, `base = "smear"`: the game it changes.
+    Raises RulesError for an unknown game or field, a value of the wrong type or out of range, or a senseless combination.
+    """
+    if isinstance(game, Rules):
+        if not changes:
+            return game
+        fields = game.to_dict()
+    elif isinstance(game, Path) or (isinstance(game, str) and game.endswith(".toml")):
+        fields = read_house_rules(file_path("rules file", game, RulesError))
+    else:
+        check_keys([game], GAMES, RulesError, "game")
+        fields = dict(GAMES[game])
+    return Rules.from_dict({**fields, **changes})
+
+
 def read_house_rules(path: Path) -> dict[str, Any]:
     """The fields of a TOML file of house rules, on top of its `base` game."""
-    from pitchenv.rules import RulesError
-
     try:
         with open(path, "rb") as file:
             fields = tomllib.load(file)

@@ -28,8 +28,9 @@ from pitchenv.checks import InputError, check_keys
 from pitchenv.engine import seated
 from pitchenv.engine.state import VIEW
 from pitchenv.game import Game
+from pitchenv.games import load_rules
 from pitchenv.observation import layout
-from pitchenv.rules import Rules, load_rules
+from pitchenv.rules import Rules
 
 Observation = dict[str, np.ndarray]
 

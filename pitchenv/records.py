@@ -29,8 +29,8 @@ from pitchenv.cards import CARD_NAMES, cards_in
 from pitchenv.checks import InputError, check_keys, describe, file_path, shown
 from pitchenv.engine.state import ENDED, NOBODY, THROWN_IN
 from pitchenv.game import Game
-from pitchenv.games import games
-from pitchenv.rules import SCORE_LIMIT, Rules, load_rules
+from pitchenv.games import games, load_rules
+from pitchenv.rules import SCORE_LIMIT, Rules
 
 FORMAT: Final = "pitchenv-match"
 VERSION: Final = 1

@@ -5,7 +5,6 @@ The fields and what they mean are those of the rulebook; `pitchenv.games` has th
 
 import dataclasses
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self, get_args, get_origin
 
 import numpy as np
@@ -13,7 +12,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from pitchenv.cards import ACE, SUITS
-from pitchenv.checks import InputError, check_keys, file_path, mapping, one_line
+from pitchenv.checks import InputError, check_keys, mapping, one_line
 from pitchenv.engine.state import RULES
 
 SCORE_LIMIT: Final = 10**6  # a match that is laid out may start a side from −10⁶ … 10⁶
@@ -179,23 +178,3 @@ FIELDS: Final = tuple(field.name for field in dataclasses.fields(Rules))
 CHOICES: Final[dict[str, tuple[str, ...]]] = {
     field.name: get_args(field.type) for field in dataclasses.fields(Rules) if get_origin(field.type) is Literal
 }
-
-
-def load_rules(game: "str | Path | Rules", /, **changes: Any) -> Rules:
-    """A game by name, or house rules from a TOML file, with changes.
-
-    A file (a name ending in `.toml`) holds fields at its top level and, if it likes, `base = "smear"`: the game it changes.
-    Raises RulesError for an unknown game or field, a value of the wrong type or out of range, or a senseless combination.
-    """
-    from pitchenv.games import GAMES, read_house_rules
-
-    if isinstance(game, Rules):
-        if not changes:
-            return game
-        fields = game.to_dict()
-    elif isinstance(game, Path) or (isinstance(game, str) and game.endswith(".toml")):
-        fields = read_house_rules(file_path("rules file", game, RulesError))
-    else:
-        check_keys([game], GAMES, RulesError, "game")
-        fields = dict(GAMES[game])
-    return Rules.from_dict({**fields, **changes})

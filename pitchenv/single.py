@@ -29,7 +29,8 @@ from pitchenv.actions import ACTIONS, IllegalAction, action_number
 from pitchenv.checks import InputError, check_keys, mapping, whole_number
 from pitchenv.engine.table import GOES_ON, TERMINATED, TRUNCATED
 from pitchenv.game import Game
-from pitchenv.rules import Rules, load_rules
+from pitchenv.games import load_rules
+from pitchenv.rules import Rules
 from pitchenv.tables import Player, Tables
 
 OBSERVATIONS = ("box", "dict")
