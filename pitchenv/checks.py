@@ -3,6 +3,7 @@
 import difflib
 import operator
 import reprlib
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import wraps
@@ -149,3 +150,14 @@ def one_line(error: type[ValueError]) -> Callable[[type[T]], type[T]]:
         return cls
 
     return decorate
+
+
+def read_toml(what: str, path: Path, error: type[ValueError]) -> dict[str, Any]:
+    """The fields of a TOML file. Raises `error` with one line when it can't be read or is not TOML."""
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except OSError as fault:
+        raise error(f"{what} {str(path)!r}: cannot be read: {fault.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+        raise error(f"{what} {str(path)!r}: not TOML: {fault}") from None

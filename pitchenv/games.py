@@ -1,10 +1,9 @@
 """The games of the rulebook's table, and house rules from a file."""
 
-import tomllib
 from pathlib import Path
 from typing import Any, Final
 
-from pitchenv.checks import check_keys, file_path
+from pitchenv.checks import check_keys, file_path, read_toml
 from pitchenv.rules import Rules, RulesError
 
 # Auction Pitch (Setback) is the default of every field of `Rules`; each game says what it has otherwise.
@@ -53,13 +52,7 @@ def load_rules(game: str | Path | Rules, /, **changes: Any) -> Rules:
 
 def read_house_rules(path: Path) -> dict[str, Any]:
     """The fields of a TOML file of house rules, on top of its `base` game."""
-    try:
-        with open(path, "rb") as file:
-            fields = tomllib.load(file)
-    except OSError as fault:
-        raise RulesError(f"rules file {str(path)!r}: cannot be read: {fault.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
-        raise RulesError(f"rules file {str(path)!r}: not TOML: {fault}") from None
+    fields = read_toml("rules file", path, RulesError)
     base = fields.pop("base", "auction-4-partners")
     check_keys([base], GAMES, RulesError, "base")
     return {**GAMES[base], **fields}

@@ -1,7 +1,6 @@
 """The configuration of a training run: one small TOML file an experiment, every field checked."""
 
 import dataclasses
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -9,7 +8,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from pitchenv import Rules, load_rules
-from pitchenv.checks import InputError, check_keys, one_line
+from pitchenv.checks import InputError, check_keys, one_line, read_toml
 
 
 class ConfigError(InputError):
@@ -141,13 +140,6 @@ def from_dict(fields: dict[str, Any], cls: Any = TrainConfig, prefix: str = "") 
 
 def load_config(path: Path) -> TrainConfig:
     """The configuration of a TOML file. Raises ConfigError or RulesError."""
-    try:
-        with open(path, "rb") as file:
-            fields = tomllib.load(file)
-    except OSError as fault:
-        raise ConfigError(f"config {str(path)!r}: cannot be read: {fault.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
-        raise ConfigError(f"config {str(path)!r}: not TOML: {fault}") from None
-    config: TrainConfig = from_dict(fields)
+    config: TrainConfig = from_dict(read_toml("config", path, ConfigError))
     config.load_rules()
     return config
