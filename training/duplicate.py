@@ -42,7 +42,6 @@ class MatchResult:
     half_widths: NDArray[np.float64]  # (agents, agents), of the 95 % interval
     per_deal: NDArray[np.float64]  # (deals,), the first agent over the second
     illegal: dict[str, int]  # illegal proposals by agent
-    decisions: int  # that were asked for; single legal actions are not
     seconds: float
 
     @property
@@ -128,7 +127,7 @@ def play_duplicate(
     return MatchResult(
         names=tuple(player.name for player in players), rules=rules, deals=deals, plays=len(plan), margins=means[..., 0],
         half_widths=means[..., 1], per_deal=margins[0, 1], illegal={player.name: player.illegal for player in players},
-        decisions=sum(player.decisions for player in players), seconds=time.perf_counter() - begun,
+        seconds=time.perf_counter() - begun,
     )  # fmt: skip
 
 

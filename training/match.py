@@ -15,8 +15,10 @@ from rich.progress import TimeRemainingColumn
 from rich.table import Table
 
 import agents
+import pitchenv
 from pitchenv import Rules, load_rules
 from pitchenv.checks import InputError
+from pitchenv.policies.heuristic import HEURISTIC_VERSION
 from pitchenv.records import match_record, rules_text, write_records
 from training.command_line import check_new_file, option_names, parse, rule_change
 from training.duplicate import Keep, MatchResult, Progress, WinResult, play_duplicate, play_matches
@@ -54,7 +56,7 @@ class Arguments:
     """Of the deals and of the agents' random numbers. The same seed, the same deals, whoever plays."""
 
     json: Path | None = None
-    """A file for the result: agents, rules, deals, margin and half_width (row agent over column agent), illegal, seconds."""
+    """A file for the result: agents, rules, deals, margin and half_width (row agent over column agent), illegal, seconds, versions."""
 
     records: Path | None = field(default=None)
     """A new file for the match records of every deal and match played (JSON Lines)."""
@@ -141,6 +143,7 @@ def _report(arguments: Arguments, result: MatchResult, wins: WinResult | None) -
         "half_width": result.half_widths.tolist(),
         "illegal": result.illegal,
         "seconds": result.seconds,
+        "versions": {"pitchenv": pitchenv.__version__, "heuristic": HEURISTIC_VERSION},
     }
     if wins:
         report["illegal"] = wins.illegal

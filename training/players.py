@@ -24,7 +24,6 @@ class Player:
         self.policy = policy
         self.number = number
         self.illegal = 0
-        self.decisions = 0
         if getattr(policy, "reads", None) not in ("observation", "view"):
             raise AgentError(f"agent {name!r}: reads = {getattr(policy, 'reads', None)!r}; allowed: 'observation', 'view'")
 
@@ -53,7 +52,6 @@ class Player:
             )
         legal = batch.mask[rows, np.clip(actions, 0, ACTIONS - 1)] & (actions >= 0) & (actions < ACTIONS)
         self.illegal += int(np.count_nonzero(~legal))
-        self.decisions += len(rows)
         return np.where(legal, actions, batch.mask[rows].argmax(axis=1)).astype(np.int64)
 
 

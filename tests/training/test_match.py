@@ -10,6 +10,7 @@ import pitchenv
 import training.__main__
 from pitchenv.engine.state import VIEW
 from pitchenv.observation import layout
+from pitchenv.policies.heuristic import HEURISTIC_VERSION
 from pitchenv.policies.random import RandomPolicy
 from pitchenv.records import read_records, replay_file
 from training import duplicate as duplicate_module
@@ -275,6 +276,7 @@ def test_the_command_writes_the_result_and_the_records(tmp_path, capsys):
     assert report["rules"] == house.to_dict()
     assert report["deals"] == 20
     assert report["illegal"] == {"random": 0, "random (2)": 0}
+    assert report["versions"] == {"pitchenv": pitchenv.__version__, "heuristic": HEURISTIC_VERSION}
     assert report["seconds"] > 0
     (zero, ahead), (behind, nought) = report["margin"]
     assert zero == nought == 0
