@@ -58,7 +58,8 @@ def names_used(function) -> set[str]:
 def covered_by_key(path: Path) -> set[str]:
     """The sources that the fingerprint of the kernels in a file covers (a test below holds it to that)."""
     beside = [] if path.parent in (PACKAGE, PACKAGE / "engine") else path.parent.glob("*.py")
-    return {str(source) for source in (*kernel_module.SHARED_SOURCES, path, *beside)}
+    of_player = [] if PACKAGE in path.parents else kernel_module.PLAYER_SOURCES
+    return {str(source) for source in (*kernel_module.SHARED_SOURCES, path, *beside, *of_player)}
 
 
 def imported_names(path: Path) -> dict[str, str]:
@@ -108,10 +109,12 @@ def test_an_edit_of_a_source_is_another_key(tmp_path):
     spec.loader.exec_module(copied)
 
     def keys() -> list[str]:
-        sources = ("engine/match.py", "engine/bits.py", "own.py", "policies/heuristic/bidding.py")
+        sources = ("engine/match.py", "engine/bits.py", "own.py", "policies/heuristic/bidding.py", "../agents/own.py")
         return [copied.fingerprint.__wrapped__(str(package / source)) for source in sources]
 
-    (package / "own.py").write_text("from pitchenv.engine.kernel import kernel\n", encoding="utf-8")
+    (tmp_path / "agents").mkdir()
+    for folder in (package, tmp_path / "agents"):
+        (folder / "own.py").write_text("from pitchenv.engine.kernel import kernel\n", encoding="utf-8")
     before = keys()
 
     def changed_by(name: str) -> list[bool]:
@@ -124,9 +127,10 @@ def test_an_edit_of_a_source_is_another_key(tmp_path):
 
     for shared in ("engine/points.py", "engine/state.py", "cards.py", "actions.py"):
         assert all(changed_by(shared)), shared
-    assert changed_by("own.py") == [False, False, True, False]
+    assert changed_by("own.py") == [False, False, True, False, False]
+    assert changed_by("../agents/own.py") == [False, False, False, False, True]
     for beside in ("bidding.py", "tricks.py"):
-        assert changed_by(f"policies/heuristic/{beside}") == [False, False, False, True]
+        assert changed_by(f"policies/heuristic/{beside}") == [False, False, False, True, True]
     assert not any(changed_by("render.py"))
     assert keys() == before
 

@@ -2,8 +2,9 @@
 
 Numba's own cache looks only at the file of the function itself, so a caller would be loaded with yesterday's callee after an
 edit elsewhere. Here the cache folder's name is a fingerprint of every source that a kernel may depend on: all of
-`pitchenv/engine/`, the number tables `cards.py` and `actions.py`, and the kernel's own file with those beside it. Another edit,
-another folder. The rule that makes this sound (a test holds it): a kernel calls kernels and uses constants of those files only.
+`pitchenv/engine/`, the number tables `cards.py` and `actions.py`, and the kernel's own file with those beside it; for kernels outside
+`pitchenv` also the rule-based player's. Another edit, another folder. The rule that makes this sound (a test holds it): a kernel calls
+kernels and uses constants of those files only.
 """
 
 import hashlib
@@ -26,6 +27,7 @@ njit: Any = numba.njit
 
 ENGINE = Path(__file__).parent
 SHARED_SOURCES = (*sorted(ENGINE.glob("*.py")), ENGINE.parent / "cards.py", ENGINE.parent / "actions.py")
+PLAYER_SOURCES = tuple(sorted((ENGINE.parent / "policies" / "heuristic").glob("*.py")))  # a search may play it in its worlds
 _WEEK = 7 * 86_400.0
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,9 +37,10 @@ def fingerprint(source: str) -> str:
     """A digest of the sources that kernels in the file `source` may depend on, and of the compiler's version."""
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     own = Path(source)
-    beside = () if own.parent in (ENGINE, ENGINE.parent) else sorted(own.parent.glob("*.py"))
+    beside = () if own.parent in (ENGINE, ENGINE.parent) else own.parent.glob("*.py")
+    of_player = () if ENGINE.parent in own.parents else PLAYER_SOURCES
     # A set, so that all of the engine shares one fingerprint and one folder.
-    for path in sorted({*SHARED_SOURCES, own, *beside}):
+    for path in sorted({*SHARED_SOURCES, own, *beside, *of_player}):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
