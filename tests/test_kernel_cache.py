@@ -110,7 +110,7 @@ def test_an_edit_of_a_source_is_another_key(tmp_path):
 
     def keys() -> list[str]:
         sources = ("engine/match.py", "engine/bits.py", "own.py", "policies/heuristic/bidding.py", "../agents/own.py")
-        return [copied.fingerprint.__wrapped__(str(package / source)) for source in sources]
+        return [copied.fingerprint.__wrapped__(str((package / source).resolve())) for source in sources]
 
     (tmp_path / "agents").mkdir()
     for folder in (package, tmp_path / "agents"):
