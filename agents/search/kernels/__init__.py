@@ -1,0 +1,1 @@
+"""The compiled parts of the search: worlds, the solver, trees."""
