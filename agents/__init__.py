@@ -31,15 +31,47 @@ def _heuristic(option: str) -> Policy:
     return HeuristicPolicy(UNTUNED if option else TUNED)
 
 
+def _sampled(option: str) -> Policy:
+    if not option or not Path(option).is_dir():
+        raise AgentError(f"agent 'sampled': {option!r} is no run; allowed: sampled:RUN, RUN the folder of a run")
+    from agents.learned import load_run
+
+    return load_run(Path(option), greedy=False)
+
+
+def _searcher(module: str) -> Callable[[str], Policy]:
+    """A player of `agents.search`, imported when it is asked for."""
+
+    def make(options: str) -> Policy:
+        policy: Policy = importlib.import_module(f"agents.search.{module}").from_options(options)
+        return policy
+
+    return make
+
+
 # Name, and what makes a player from what stands behind its colon.
-PLAYERS: Final[dict[str, Callable[[str], Policy]]] = {"random": _random, "heuristic": _heuristic}
+PLAYERS: Final[dict[str, Callable[[str], Policy]]] = {
+    "random": _random,
+    "heuristic": _heuristic,
+    "sampled": _sampled,
+    "pimc": _searcher("pimc"),
+    "ismcts": _searcher("ismcts"),
+    "search": _searcher("lookahead"),
+}
 
 
 def load(spec: str | os.PathLike[str]) -> Policy:
     """The player that a spec names.
 
-    `"random"`; `"heuristic"` or `"heuristic:untuned"`; the path of a run folder; or `"module:Class"`, a class of your own that makes a
-    player without arguments. Raises ValueError with one line when there is no such player or it can't act.
+    - `"random"`; `"heuristic"` or `"heuristic:untuned"`.
+    - The path of a run folder: its networks, doing what they hold likeliest; `"sampled:RUN"`: drawing from their probabilities.
+    - `"pimc:worlds=30"`: sampled worlds, each solved with open hands (`agents.search.pimc`).
+    - `"ismcts:iterations=1000"`: a tree of information sets (`agents.search.ismcts`).
+    - `"search:RUN,worlds=30"`: one step of look-ahead on a run or another agent (`agents.search.lookahead`).
+    - `"module:Class"`: a class of your own that makes a player without arguments.
+
+    Options stand behind the colon as `name=value`, with commas between; see the modules named. Raises ValueError with one line when there
+    is no such player or it can't act.
     """
     if not isinstance(spec, str | os.PathLike) or len(spec := str(os.fspath(spec))) > 1000 or "\0" in spec:
         raise AgentError(f"agent {str(spec)[:40]!r}: not a spec; allowed: {', '.join(PLAYERS)}, a run folder, or module:Class")

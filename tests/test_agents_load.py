@@ -1,12 +1,18 @@
 """`agents.load`: every player of the kit by name; a bad spec is one clear line."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import agents
+from agents.learned import NetworkPolicy, network_bytes
+from agents.networks import Actor
 from pitchenv import Batch, load_rules
+from pitchenv.observation import layout
 from pitchenv.policies.heuristic import HeuristicPolicy
 from pitchenv.policies.heuristic.parameters import UNTUNED
 from pitchenv.policies.random import RandomPolicy
@@ -55,6 +61,35 @@ def test_untuned_is_another_player() -> None:
     assert (answers[0] != answers[1]).any()
 
 
+def test_players_are_imported_when_asked_for() -> None:
+    script = (
+        "import sys, agents; agents.load('random'); agents.load('heuristic'); print([n for n in sys.modules if n.startswith('agents.')])"
+    )
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1])
+    assert said.stdout == "[]\n"
+
+
+def test_sampled_draws_from_the_probabilities_of_a_run(tmp_path: Path) -> None:
+    rules = load_rules("auction-4-partners")
+    torch.manual_seed(1)
+    for part in ("bidding", "play"):
+        actor = Actor(layout(4).size, (8,), 70)
+        with torch.no_grad():
+            actor.layers[-1].bias.normal_()
+        (tmp_path / f"{part}.safetensors").write_bytes(network_bytes(NetworkPolicy(actor, rules, 4), part))
+    (tmp_path / "agent.json").write_text('{"bidding": "network", "play": "network"}')
+    batch = Batch(rules, 4000, seed=1)
+    views, mask, seat = (np.repeat(a[:1], 4000, axis=0) for a in (batch.views(), batch.mask, batch.seat))
+    likeliest, drawn = agents.load(tmp_path), agents.load(f"sampled:{tmp_path}")
+    for policy in (likeliest, drawn):
+        policy.reset(rules, 4000, 3)
+    chances = drawn.probabilities(views[:1], mask[:1], seat[:1])[0]  # type: ignore[attr-defined]
+    assert set(likeliest.act(views, mask, seat).tolist()) == {int(chances.argmax())}
+    shares = np.bincount(drawn.act(views, mask, seat), minlength=70) / 4000
+    assert np.count_nonzero(shares) == mask[0].sum()
+    assert np.abs(shares - chances).max() < 0.04  # five standard deviations
+
+
 def test_a_class_of_ones_own(own_module: str) -> None:
     policy = agents.load(f"{own_module}:First")
     policy.reset(load_rules("smear"), 4, 0)
@@ -91,6 +126,14 @@ def test_each_call_loads_another_player() -> None:
         ("own_players:NoAct", ["NoAct", "no method 'act'"]),
         ("own_players:", ["own_players:", "no class ''"]),
         (":Player", ["agent ':Player'", "unknown"]),
+        ("ismct", ["did you mean 'ismcts'?", "random, heuristic, sampled, pimc, ismcts, search, a run folder"]),
+        ("sampled", ["agent 'sampled': '' is no run", "sampled:RUN"]),
+        ("sampled:runs/never-run", ["'runs/never-run' is no run"]),
+        ("sampled:heuristic", ["'heuristic' is no run"]),
+        ("pimc:worlds=0", ["agent 'pimc': worlds = '0'", "a whole number, 1 …"]),
+        ("pimc:wordls=3", ["option 'wordls'", "did you mean 'worlds'?"]),
+        ("ismcts:iterations=many", ["agent 'ismcts': iterations = 'many'", "a whole number, 1 …"]),
+        ("search:heuristic,worlds=0", ["agent 'search': worlds = '0'"]),
     ],
 )
 def test_a_bad_spec_is_one_clear_line(spec: str, said: list[str], own_module: str) -> None:

@@ -90,6 +90,10 @@ class TrainConfig:
     """What learns: the bidding network, the play network, or both."""
     partner: str = "heuristic"
     """The frozen player of the part that does not learn, as an agent spec."""
+    opponent: str = ""
+    """A frozen player of the other sides, as an agent spec: one side of each deal learns, in turn. Empty: self-play."""
+    start_from: str = ""
+    """The folder of a run whose networks, actors and critics, are the starting point. Empty: networks that know nothing."""
     iterations: Annotated[int, Field(ge=1)] = 200
     """Length of the run."""
     seed: Annotated[int, Field(ge=0)] = 1

@@ -8,40 +8,58 @@ mean over its plays, and the interval is that of a mean of independent deals.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, permutations
-from typing import Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pitchenv import Rules
 from pitchenv.checks import InputError
-from pitchenv.engine import single
-from pitchenv.engine.state import MATCH, NOBODY
-from pitchenv.game import match_seed
 from pitchenv.policies import Policy
-from training.intervals import interval
-from training.players import Player, play_deals
+from training.intervals import Method, bounds, interval, variance
+from training.parts import PART, Kept, PartResult, WinPart, part_size, play_match_part, play_part, seatings
+from training.players import Player
 
-AT_ONCE: Final = 8192  # matches in memory
-MAX_DEALS: Final = 100  # a match that is not won by then is nobody's
+__all__ = [
+    "PART", "ControlResult", "MatchResult", "PartResult", "WinResult", "combine", "combine_wins", "duplicate", "part_size",
+    "play_duplicate", "play_matches", "play_part", "seatings",
+]  # fmt: skip
 
-Keep = Callable[[Sequence[Sequence[np.ndarray]], NDArray[np.int64]], None]  # the deals of each match, (matches, sides): who was each side
+Keep = Callable[[Kept], None]  # what was played, part by part
 Progress = Callable[[int], None]  # so many more deals or matches have been played in all seatings
 
 
 @dataclass(frozen=True)
+class ControlResult:
+    """What control variates have done for the margin of the first agent over the second."""
+
+    margin: float  # as played, without them
+    half_width: float
+    gain: float | None  # variance of a deal's margin as played over that with control variates; None where that is 0
+    gain_single: float | None  # the same of single, independent deals, with the correction of chance
+    decisions: int  # that were corrected
+
+
+@dataclass(frozen=True)
 class MatchResult:
-    """What agents scored against each other on the same deals; row agent over column agent, points a deal."""
+    """What agents scored against each other on the same deals; row agent over column agent, points a deal.
+
+    With control variates margins and intervals are those with them, and `control` has the plain ones.
+    """
 
     names: tuple[str, ...]
     rules: Rules
     deals: int
     plays: int  # seatings in which each deal was played
     margins: NDArray[np.float64]  # (agents, agents)
-    half_widths: NDArray[np.float64]  # (agents, agents), of the 95 % interval
+    half_widths: NDArray[np.float64]  # (agents, agents), of the 95 % interval: half its length
+    lows: NDArray[np.float64]  # (agents, agents), where it begins
+    highs: NDArray[np.float64]  # (agents, agents), and ends
+    interval: Method
+    variance_ratios: NDArray[np.float64]  # (agents, agents), how many times as many plays independent deals would take; nan if unknown
     per_deal: NDArray[np.float64]  # (deals,), the first agent over the second
     illegal: dict[str, int]  # illegal proposals by agent
+    control: ControlResult | None
     seconds: float
 
     @property
@@ -73,31 +91,6 @@ class WinResult:
     seconds: float
 
 
-def seatings(agents: int, sides: int) -> NDArray[np.int64]:
-    """The plays of one deal: (plays, sides), which agent each side is. Every agent has every side equally often.
-
-    Two agents: one against the rest, all rotations, and the reverse beside each. More, at each table as many as there are sides:
-    all orders of them if they are at most 2 s, else all rotations of one order and of its reverse. More agents than sides: that for each
-    set of them; fewer: the sides are filled up in turn, over all rotations of sides and agents.
-    """
-    if agents == 2:
-        one_alone = [[int(side == alone) for side in range(sides)] for alone in range(sides)]
-        pairs = [[[1 - a for a in row], row] for row in one_alone]
-        plays = [row for pair in (pairs if sides > 2 else pairs[:1]) for row in pair]
-    elif agents < sides:
-        turns = [(turn, shift) for turn in range(sides) for shift in range(agents)]
-        plays = [[((side + turn) % sides + shift) % agents for side in range(sides)] for turn, shift in turns]
-    else:
-        plays = [[table[i] for i in order] for table in combinations(range(agents), sides) for order in _orders(sides)]
-    return np.array(plays, np.int64)
-
-
-def _orders(sides: int) -> list[tuple[int, ...]]:
-    every = list(permutations(range(sides))) if sides <= 3 else []
-    forth = [tuple((i + turn) % sides for i in range(sides)) for turn in range(sides)]
-    return every or forth + [order[::-1] for order in forth]
-
-
 def duplicate(
     a: Policy, b: Policy, rules: Rules, deals: int, seed: int, names: tuple[str, str] = ("A", "B"), keep: Keep | None = None
 ) -> MatchResult:
@@ -106,29 +99,18 @@ def duplicate(
 
 
 def play_duplicate(
-    players: Sequence[Player], rules: Rules, deals: int, seed: int, keep: Keep | None = None, progress: Progress | None = None
+    players: Sequence[Player],
+    rules: Rules,
+    deals: int,
+    seed: int,
+    keep: Keep | None = None,
+    progress: Progress | None = None,
+    **options: Any,
 ) -> MatchResult:
-    """Every deal in every seating of two players or more. Raises AgentError."""
+    """Every deal in every seating of two players or more, part by part, with the `options` of `play_part`. Raises AgentError."""
     begun = time.perf_counter()
-    plan = seatings(len(players), rules.sides)
-    margins = np.zeros((len(players), len(players), deals))
-    for chunk, at, dealt in _chunks(rules, deals, seed, len(plan)):
-        at_side = plan.repeat(len(dealt), axis=0)
-        for player in players:
-            player.reset(rules, len(at_side), (seed, 0, chunk))
-        ended = play_deals(players, rules, np.tile(dealt, len(plan)), at_side)
-        change = ended["public"]["change"][:, : rules.sides].reshape(len(plan), len(dealt), rules.sides)
-        margins[:, :, at : at + len(dealt)] = _margins(_by_agent(change, plan, len(players)))
-        if keep:
-            keep([[deal] for deal in ended], at_side)
-        if progress:
-            progress(len(dealt))
-    means = np.array([[interval(margins[i, j]) for j in range(len(players))] for i in range(len(players))])
-    return MatchResult(
-        names=tuple(player.name for player in players), rules=rules, deals=deals, plays=len(plan), margins=means[..., 0],
-        half_widths=means[..., 1], per_deal=margins[0, 1], illegal={player.name: player.illegal for player in players},
-        seconds=time.perf_counter() - begun,
-    )  # fmt: skip
+    parts = list(_in_parts(play_part, players, rules, deals, seed, keep, progress, **options))
+    return combine([player.name for player in players], rules, parts, time.perf_counter() - begun)
 
 
 def play_matches(
@@ -136,75 +118,105 @@ def play_matches(
 ) -> WinResult:
     """Whole matches, the same `matches` of a seed in every seating. Raises AgentError."""
     begun = time.perf_counter()
-    plan = seatings(len(players), rules.sides)
-    wins = np.zeros((len(players), matches))
-    undecided = deals_played = 0
-    for chunk, at, dealt in _chunks(rules, matches, seed, len(plan)):
-        at_side = plan.repeat(len(dealt), axis=0)
-        for player in players:
-            player.reset(rules, len(at_side), (seed, 1, chunk))
-        ended = _play_to_the_end(players, rules, np.tile(dealt, len(plan)), at_side, keep)
-        winner = ended["public"]["winner"]
-        won = np.where(winner[:, None] == NOBODY, 1 / rules.sides, winner[:, None] == np.arange(rules.sides))
-        shares = _by_agent(won.reshape(len(plan), len(dealt), rules.sides), plan, len(players))
-        for agent, sides_held in enumerate((plan == np.arange(len(players))[:, None, None]).sum(axis=2)):
-            fewest = sides_held == sides_held[sides_held > 0].min()
-            wins[agent, at : at + len(dealt)] = shares[agent, fewest].mean(axis=0)
-        undecided += int(np.count_nonzero(winner == NOBODY))
-        deals_played += int(ended["public"]["deals_played"].sum())
+    parts = list(_in_parts(play_match_part, players, rules, matches, seed, keep, progress))
+    return combine_wins([player.name for player in players], rules, parts, time.perf_counter() - begun)
+
+
+def _in_parts(
+    play: Callable[..., Any], players: Sequence[Player], rules: Rules, deals: int, seed: int,
+    keep: Keep | None, progress: Progress | None, **options: Any,
+) -> Iterator[Any]:  # fmt: skip
+    if deals < 2:
+        raise InputError(f"deals or matches = {deals}: allowed: at least 2, for an interval")
+    size = part_size([player.policy for player in players], rules.sides)
+    for part, at in enumerate(range(0, deals, size)):
+        result = play(players, rules, seed, part, min(size, deals - at), size, keep=keep is not None, **options)
+        if keep:
+            keep(result.kept)
         if progress:
-            progress(len(dealt))
-    means = np.array([interval(row) for row in wins])
-    return WinResult(
-        names=tuple(player.name for player in players), matches=matches, win_rate=means[:, 0], half_widths=means[:, 1],
-        undecided=undecided, deals_a_match=deals_played / (matches * len(plan)),
-        illegal={player.name: player.illegal for player in players}, seconds=time.perf_counter() - begun,
+            progress(result.deals)
+        yield result
+
+
+def combine(names: Sequence[str], rules: Rules, parts: Sequence[PartResult], seconds: float, method: Method = "t") -> MatchResult:
+    """The result of the parts of a match, in order; at least 2 deals in all."""
+    margins = np.concatenate([part.margins for part in parts], axis=2)
+    if parts[0].control:  # it takes two agents
+        plain = margins[0, 1]
+        margins = _over_each_other(np.concatenate([part.control.margins for part in parts if part.control]))
+    else:
+        plain = None
+    agents, _, deals = margins.shape
+    found = np.zeros((4, agents, agents))
+    for i in range(agents):
+        for j in range(i + 1, agents):
+            mean, width = interval(margins[i, j])
+            low, high = bounds(margins[i, j], method)
+            width = width if method == "t" else (high - low) / 2
+            found[:, i, j] = mean, width, low, high
+            found[:, j, i] = -mean, width, -high, -low
+    return MatchResult(
+        names=tuple(names), rules=rules, deals=deals, plays=len(seatings(agents, rules.sides)), margins=found[0], half_widths=found[1],
+        lows=found[2], highs=found[3], interval=method, variance_ratios=_variance_ratios(parts, rules.sides), per_deal=margins[0, 1],
+        illegal=_illegal(names, parts), control=None if plain is None else _control(parts, plain, margins[0, 1]), seconds=seconds,
     )  # fmt: skip
 
 
-def _chunks(rules: Rules, matches: int, seed: int, plays: int) -> Iterator[tuple[int, int, np.ndarray]]:
-    """Fresh matches of a seed, in parts of which all seatings fit in memory: (number of the part, index of its first, records)."""
-    if matches < 2:
-        raise InputError(f"deals or matches = {matches}: allowed: at least 2, for an interval")
-    size = max(1, AT_ONCE // plays)
-    for chunk, at in enumerate(range(0, matches, size)):
-        dealt = np.zeros(min(size, matches - at), MATCH)
-        dealt["public"]["rules"] = rules.packed[0]
-        for i in range(len(dealt)):  # match i of Batch(rules, size, seed), whatever its size
-            single.start(dealt, i, match_seed(seed, at + i), True)
-        yield chunk, at, dealt
+def combine_wins(names: Sequence[str], rules: Rules, parts: Sequence[WinPart], seconds: float) -> WinResult:
+    """The same of whole matches."""
+    wins = np.concatenate([part.wins for part in parts], axis=1)
+    means = np.array([interval(row) for row in wins])
+    played = wins.shape[1] * len(seatings(len(names), rules.sides))
+    return WinResult(
+        names=tuple(names), matches=wins.shape[1], win_rate=means[:, 0], half_widths=means[:, 1],
+        undecided=sum(part.undecided for part in parts), deals_a_match=sum(part.deals_played for part in parts) / played,
+        illegal=_illegal(names, parts), seconds=seconds,
+    )  # fmt: skip
 
 
-def _play_to_the_end(
-    players: Sequence[Player], rules: Rules, matches: np.ndarray, at_side: NDArray[np.int64], keep: Keep | None
-) -> np.ndarray:
-    """Deal after deal until every match is won, or cut off."""
-    deals: list[list[np.ndarray]] = [[] for _ in matches]
-    going_on = np.arange(len(matches))
-    while len(going_on):
-        matches[going_on] = play_deals(players, rules, matches[going_on], at_side[going_on])
-        if keep:
-            for i in going_on:
-                deals[i].append(matches[i].copy())
-        public = matches["public"]
-        going_on = going_on[(public["over"][going_on] == 0) & (public["deals_played"][going_on] < MAX_DEALS)]
-        for i in going_on:
-            single.deal_next(matches, i)
-    if keep:
-        keep(deals, at_side)
-    return matches
+def _illegal(names: Sequence[str], parts: Sequence[PartResult] | Sequence[WinPart]) -> dict[str, int]:
+    return {name: sum(part.illegal[k] for part in parts) for k, name in enumerate(names)}
 
 
-def _by_agent(of_side: NDArray[np.generic], plan: NDArray[np.int64], agents: int) -> NDArray[np.float64]:
-    """What each agent's sides have on average, (agents, plays, deals), from (plays, deals, sides); nan where it does not play."""
-    out = np.full((agents, *of_side.shape[:2]), np.nan)
-    for play, agent_at in enumerate(plan):
-        for agent in set(agent_at.tolist()):
-            out[agent, play] = of_side[play][:, agent_at == agent].mean(axis=1)
-    return out
+def _over_each_other(margins: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(2, 2, deals) from the margins (deals,) of the first of two agents."""
+    return np.array([[0 * margins, margins], [-margins, 0 * margins]])
 
 
-def _margins(score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mean difference over the plays with both, (agents, agents, deals), from (agents, plays, deals)."""
-    means: NDArray[np.float64] = np.nanmean(score[:, None] - score[None, :], axis=2)
-    return means
+def _variance_ratios(parts: Sequence[PartResult], sides: int) -> NDArray[np.float64]:
+    """What duplicate play gains, by pair of agents: the variance of the margin in a play of an independent deal, over that of a deal's mean
+    times its plays with both agents.
+
+    The first is the mean over the seatings of the variance in each alone: that of independent deals with every seating equally often.
+    """
+    deals = sum(part.deals for part in parts)
+    plan = seatings(len(parts[0].margins), sides)
+    plays_in = np.array([(plan == agent).any(axis=1) for agent in range(len(parts[0].margins))])
+    ratios = np.full(parts[0].margins.shape[:2], np.nan)
+    for i, j in np.argwhere(~np.eye(len(ratios), dtype=np.bool_)):
+        both = np.flatnonzero(plays_in[i] & plays_in[j])
+        single = _single_variance(deals, [part.sums[i, j, both] for part in parts], [part.squares[i, j, both] for part in parts])
+        mean = float(np.concatenate([part.margins[i, j] for part in parts]).var(ddof=1))
+        ratios[i, j] = single / (len(both) * mean) if mean > 0 else np.nan
+    return ratios
+
+
+def _control(parts: Sequence[PartResult], plain: NDArray[np.float64], corrected: NDArray[np.float64]) -> ControlResult:
+    controls = [part.control for part in parts if part.control]
+    single = _single_variance(len(plain), [part.sums[0, 1] for part in parts], [part.squares[0, 1] for part in parts])
+    single_corrected = _single_variance(len(plain), [c.sums for c in controls], [c.squares for c in controls])
+    margin, half_width = interval(plain)
+    return ControlResult(
+        margin, half_width, gain=_gain(float(plain.var(ddof=1)), float(corrected.var(ddof=1))), gain_single=_gain(single, single_corrected),
+        decisions=sum(control.decisions for control in controls),
+    )  # fmt: skip
+
+
+def _single_variance(deals: int, sums: Sequence[NDArray[np.float64]], squares: Sequence[NDArray[np.float64]]) -> float:
+    """The mean over the seatings of the variance in each, from sums by part."""
+    of_seating = zip(np.sum(sums, axis=0), np.sum(squares, axis=0), strict=True)
+    return float(np.mean([variance(deals, total, square) for total, square in of_seating]))
+
+
+def _gain(before: float, after: float) -> float | None:
+    return before / after if after > 0 else None

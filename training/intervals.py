@@ -1,13 +1,18 @@
 """Means with their 95 % intervals."""
 
 import math
-from statistics import NormalDist
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
+Method = Literal["t", "bootstrap"]
+METHODS: Final[tuple[Method, ...]] = ("t", "bootstrap")
 CONFIDENCE: Final = 0.95
+RESAMPLES: Final = 9999
+BOOTSTRAP_SEED: Final = 1
+_AT_ONCE: Final = 2_000_000  # values resampled at a time
 
 
 def interval(values: NDArray[np.float64]) -> tuple[float, float]:
@@ -18,17 +23,28 @@ def interval(values: NDArray[np.float64]) -> tuple[float, float]:
     return float(values.mean()), student_t(n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
 
 
-def student_t(freedom: int, confidence: float = CONFIDENCE) -> float:
-    """The two-sided quantile of Student's t: 1.96 for many degrees of freedom.
+def variance(n: int, total: float, squares: float) -> float:
+    """The unbiased variance of n ≥ 2 values from their sum and the sum of their squares (for points of deals, which are not far from 0)."""
+    return max(0.0, squares - total**2 / n) / (n - 1)
 
-    Expansion in powers of 1 / freedom around the normal quantile: Abramowitz and Stegun, Handbook of Mathematical
-    Functions, 26.7.5; at 95 % within 0.01 from 3 degrees of freedom on, too small below.
+
+def student_t(freedom: int) -> float:
+    """The two-sided 95 % quantile of Student's t: 1.96 for many degrees of freedom."""
+    return float(stats.t.ppf(0.5 + CONFIDENCE / 2, freedom))
+
+
+def bounds(values: NDArray[np.float64], method: Method = "t") -> tuple[float, float]:
+    """The ends of the 95 % interval of the mean of independent values (n,), n ≥ 2.
+
+    "t": Student's. "bootstrap": the percentiles of the means of RESAMPLES resamples of a fixed seed (Efron and Tibshirani, "An introduction
+    to the bootstrap", 1993, chapter 13). Its time grows with n: about 20 s for 100,000 values.
     """
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    mean, width = interval(values)
+    if method == "t" or np.ptp(values) == 0:  # where all values are the same, so are those of every resample
+        return mean - width, mean + width
+    batch = max(1, _AT_ONCE // len(values))
+    random = np.random.default_rng(BOOTSTRAP_SEED)
+    found = stats.bootstrap(
+        (values,), np.mean, n_resamples=RESAMPLES, batch=batch, confidence_level=CONFIDENCE, method="percentile", rng=random
     )
-    return z + sum(term / float(freedom**k) for k, term in enumerate(terms, start=1))
+    return float(found.confidence_interval.low), float(found.confidence_interval.high)

@@ -1,6 +1,6 @@
 """Policies at the table: each under a name, with its own random stream, and with what it proposes checked."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from pitchenv import Batch, Rules
 from pitchenv.actions import ACTIONS
 from pitchenv.policies import Policy
 
+Watch = Callable[[Batch, NDArray[np.int64], NDArray[np.int64], np.ndarray | None], None]
 AGENT_STREAM = 1  # keeps the agents' random numbers apart from those of the deals
 
 
@@ -59,10 +60,14 @@ def _said(fault: BaseException) -> str:
     return " ".join(f"{type(fault).__name__}: {fault}".split())
 
 
-def play_deals(players: Sequence[Player], rules: Rules, matches: np.ndarray, at_side: NDArray[np.integer]) -> np.ndarray:
+def play_deals(
+    players: Sequence[Player], rules: Rules, matches: np.ndarray, at_side: NDArray[np.integer], watch: Watch | None = None
+) -> np.ndarray:
     """Play the deals that lie in `matches`, an array of `MATCH` (n,), to their ends; returns the ended records.
 
     `at_side` (n, sides) says which player each side of each match is. Single legal actions are taken without asking.
+    `watch` is called before every step with the batch, which player acts in each match (−1: it has ended), what they do, and the views if
+    any player reads them.
     """
     batch = Batch.from_matches([rules] * len(matches), matches, skip_forced=True)
     view_readers = {k for k, player in enumerate(players) if player.policy.reads == "view"}
@@ -75,5 +80,7 @@ def play_deals(players: Sequence[Player], rules: Rules, matches: np.ndarray, at_
             rows = np.flatnonzero(to_act == k)
             if len(rows):
                 actions[rows] = player.act(batch, rows, views)
+        if watch:
+            watch(batch, to_act, actions, views)
         batch.step(actions)
     return batch.matches

@@ -1,4 +1,4 @@
-"""Whole deals of self-play: every decision of the learning parts, with what it returned in the end."""
+"""Whole deals of self-play, or against a frozen opponent: every decision of the learning parts, with what it returned in the end."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -88,14 +88,20 @@ class Rollout:
 
 
 class Collector:
-    """Plays deals with the learning networks at every seat, and a frozen policy where a part does not learn."""
+    """Plays deals with the learning networks at every seat, and a frozen policy where a part does not learn.
+
+    With an opponent they have one side of each deal (side i % sides of deal i, so that each comes equally often), and the opponent has the
+    others; only the decisions of the side that learns are recorded.
+    """
 
     def __init__(
-        self, batch: Batch, actors: dict[str, Actor], partner: Player | None, canonical_suits: bool, device: torch.device, clock: Clock
-    ) -> None:
+        self, batch: Batch, actors: dict[str, Actor], partner: Player | None, canonical_suits: bool, device: torch.device, clock: Clock,
+        opponent: Player | None = None,
+    ) -> None:  # fmt: skip
         seen, hidden = live_columns(batch.rules[0], batch.layout)
         self._columns, self._seen = np.concatenate([seen, hidden]), len(seen)
-        self.batch, self.actors, self.partner, self.device, self.clock = batch, actors, partner, device, clock
+        self.batch, self.actors, self.device, self.clock = batch, actors, device, clock
+        self.partner, self.opponent = partner, opponent
         self.canonical_suits = canonical_suits
         self._buffers = {part: Buffer(len(self._columns), batch.mask.shape[1]) for part in actors}
 
@@ -105,20 +111,29 @@ class Collector:
         batch = self.batch
         with self.clock("engine"):
             batch.reset(seed=seed)
-        if self.partner is not None:
-            self.partner.reset(batch.rules[0], batch.size, [seed])
+        for player in (self.partner, self.opponent):
+            if player is not None:
+                player.reset(batch.rules[0], batch.size, [seed])
         for buffer in self._buffers.values():
             buffer.clear()
         returns = np.zeros_like(batch.reward)
         actions = np.zeros(batch.size, np.int64)
         wave = decisions = 0
         while (live := np.flatnonzero(batch.seat >= 0)).size:
+            decisions += len(live)
+            if self.opponent is not None:
+                sides = batch.rules[0].sides
+                learns = batch.seat[live] % sides == live % sides
+                if not learns.all():
+                    actions[live[~learns]] = self._ask("opponent", self.opponent, live[~learns])
+                live = live[learns]
             bidding = batch.matches["public"]["phase"][live] <= TRUMP
             for part, rows in zip(PARTS, (live[bidding], live[~bidding]), strict=True):
                 if not rows.size:
                     continue
                 if part not in self.actors:
-                    actions[rows] = self._partner_acts(rows)
+                    assert self.partner is not None
+                    actions[rows] = self._ask("partner", self.partner, rows)
                     continue
                 with self.clock("engine"):
                     whole, mask, to = canonical_states(batch.matches, rows, batch.layout, self.canonical_suits)
@@ -137,15 +152,14 @@ class Collector:
             with self.clock("engine"):
                 batch.step(actions)
             returns += batch.reward  # zero but in the step that ends a deal
-            decisions += len(live)
             wave += 1
         parts = {part: buffer.decisions() for part, buffer in self._buffers.items()}
         return Rollout(parts, returns, batch.matches["public"].copy(), decisions)
 
-    def _partner_acts(self, rows: Array) -> Array:
-        assert self.partner is not None
-        with self.clock("partner"):
-            actions = self.partner.act(self.batch, rows, self.batch.views())
-        if self.partner.illegal:
-            raise AgentError(f"partner {self.partner.name!r}: proposes illegal actions; allowed: a player that keeps to the mask")
+    def _ask(self, role: str, player: Player, rows: Array) -> Array:
+        """What a frozen player does; its illegal proposals would make the deals worthless."""
+        with self.clock(role):
+            actions = player.act(self.batch, rows, self.batch.views() if player.policy.reads == "view" else None)
+        if player.illegal:
+            raise AgentError(f"{role} {player.name!r}: proposes illegal actions; allowed: a player that keeps to the mask")
         return actions

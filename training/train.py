@@ -1,4 +1,4 @@
-"""`train`: PPO by self-play. Read `train` top to bottom: iterations of collect, update, report, save."""
+"""`train`: PPO by self-play, or against a frozen opponent. Read `train` top to bottom: iterations of collect, update, report, save."""
 
 import contextlib
 import dataclasses
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import torch
 import tyro
 
@@ -23,7 +24,7 @@ from training.players import Player
 from training.ppo import chained_advantages, update
 from training.progress import Progress
 from training.rollout import Collector
-from training.run import OPPONENTS, Run, stream_seed
+from training.run import Run, stream_seed
 
 
 @contextlib.contextmanager
@@ -47,8 +48,9 @@ def train(run: Run, stop: "Stop") -> bool:
             run.rules, ppo.deals_per_iteration, reward=config.reward, start_scores=config.start_scores, restart=False, skip_forced=True
         )
     partner = None if run.partner is None else Player(config.partner, run.partner, 0)
+    opponent = None if run.opponent is None else Player(config.opponent, run.opponent, 1)
     actors = {part: learner.actor for part, learner in run.learners.items()}
-    collector = Collector(batch, actors, partner, config.network.canonical_suits, run.device, clock)
+    collector = Collector(batch, actors, partner, config.network.canonical_suits, run.device, clock, opponent)
     with Progress(config.iterations, run.iteration, ppo.deals_per_iteration) as progress:
         while run.iteration < config.iterations and not stop.asked:
             begun, cpu_begun = time.perf_counter(), time.process_time()
@@ -78,6 +80,9 @@ def train(run: Run, stop: "Stop") -> bool:
                 "charts/deals_per_second": batch.size / seconds,
                 "charts/decisions_per_second": rollout.decisions / seconds,
             }
+            if opponent is not None:
+                deal = np.arange(batch.size)
+                scalars["charts/return_of_learner"] = float(rollout.returns[deal, deal % run.rules.sides].mean())
             last = run.iteration == config.iterations
             if last or run.iteration % config.checkpoint_every == 0:
                 run.save()
@@ -130,7 +135,7 @@ def main(argv: list[str]) -> None:
         finished = train(run, stop)
     if finished:
         last = run.curve[-1]
-        for name in OPPONENTS:
+        for name in run.measured_against:
             print(f"{run.folder} over {name}: {last[f'eval/vs_{name}']:+.3f} ± {last[f'eval/vs_{name}_half_width']:.3f} points a deal")
     else:
         print(f"stopped at iteration {run.iteration} of {config.iterations} and saved")
@@ -152,7 +157,9 @@ def _begun(argv: list[str]) -> Run:
         set: tuple[str, ...] = (),
         config: Annotated[TrainConfig, tyro.conf.arg(name="")] = default,
     ) -> tuple[Path | None, TrainConfig]:
-        """Train a bidding network and a play network by self-play: train [CONFIG.toml] [options], or train --resume RUN.
+        """Train a bidding network and a play network: train [CONFIG.toml] [options], or train --resume RUN.
+
+        They learn by self-play, or with --opponent AGENT against a frozen one.
 
         Every field of the configuration can be changed by an option. The run's folder gets checkpoints, TensorBoard events and
         summary.json.

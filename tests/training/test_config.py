@@ -34,6 +34,8 @@ def test_there_is_one_for_every_game() -> None:
         ({"ppo": {"entropy": float("nan")}}, ["ppo.entropy", "nan"]),
         ({"parts": "all"}, ["parts", "'all'", "'bidding'"]),
         ({"seed": True}, ["seed", "True"]),
+        ({"opponent": 3}, ["opponent", "3"]),
+        ({"start_form": "runs/a"}, ["'start_form'", "'start_from'"]),
         ({"network": {"hidden": [0]}}, ["network.hidden", "0"]),
     ],
 )

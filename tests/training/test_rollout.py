@@ -1,5 +1,7 @@
 """What a rollout records, decision by decision, and that advantages of two parts are one chain."""
 
+from typing import Any, Literal
+
 import numpy as np
 import pytest
 import torch
@@ -7,23 +9,25 @@ import torch
 from agents.canonical import canonical_states
 from pitchenv import Batch, load_rules
 from pitchenv.actions import ACTIONS
+from pitchenv.policies.random import RandomPolicy
 from training.clock import Clock
 from training.columns import live_columns
 from training.config import PPOConfig
+from training.players import Player
 from training.ppo import Learner, chained_advantages, values
 from training.rollout import Collector, Decisions, Rollout
 
 CPU = torch.device("cpu")
 
 
-def collect(deals: int = 40) -> tuple[dict[str, Learner], Batch, Rollout]:
-    rules = load_rules("auction-4-partners")
+def collect(deals: int = 40, game: str = "auction-4-partners", opponent: Player | None = None) -> tuple[dict[str, Learner], Batch, Rollout]:
+    rules = load_rules(game)
     batch = Batch(rules, deals, restart=False, skip_forced=True)
     seen, hidden = live_columns(rules, batch.layout)
     torch.manual_seed(1)
     learners = {part: Learner.create(len(seen), len(seen) + len(hidden), ACTIONS, (16,), (16,)) for part in ("bidding", "play")}
     actors = {part: learner.actor for part, learner in learners.items()}
-    collector = Collector(batch, actors, None, True, CPU, Clock({}))
+    collector = Collector(batch, actors, None, True, CPU, Clock({}), opponent)
     return learners, batch, collector.collect(7, torch.Generator().manual_seed(3))
 
 
@@ -61,6 +65,54 @@ def test_rows_are_the_decisions_of_the_deals() -> None:
         twin.step(actions)
         wave += 1
     assert (twin.matches["public"]["moves"] == moves).all()
+
+
+class First:
+    """Always the first legal action."""
+
+    reads: Literal["observation", "view"] = "view"
+
+    def reset(self, rules: Any, size: int, seed: int) -> None:
+        pass
+
+    def act(self, inputs: Any, mask: Any, seat: Any) -> Any:
+        assert (inputs["seat"] == seat).all()
+        return mask.argmax(1)
+
+
+@pytest.mark.parametrize("game", ["auction-4-partners", "auction-3", "oklahoma-6"])
+def test_against_an_opponent_one_side_learns(game: str) -> None:
+    deals = 30
+    _, batch, rollout = collect(deals, game, Player("first", First(), 1))
+    rules = batch.rules[0]
+    sides = rules.sides
+    learners = np.arange(deals) % sides  # every side equally often
+    twin = Batch(rules, deals, seed=7, restart=False, skip_forced=True)
+    expected, others, wave = set(), 0, 0
+    while (rows := np.flatnonzero(twin.seat >= 0)).size:
+        actions = np.zeros(deals, np.int64)
+        actions[rows] = batch.matches["history"][rows, twin.matches["public"]["moves"][rows]]
+        for deal in rows:
+            if twin.seat[deal] % sides == learners[deal]:
+                expected.add((int(deal), int(twin.seat[deal]), wave))
+            else:  # the opponent's
+                assert actions[deal] == twin.mask[deal].argmax()
+                others += 1
+        twin.step(actions)
+        wave += 1
+    recorded = [row for d in rollout.parts.values() for row in zip(d.deal.tolist(), d.seat.tolist(), d.wave.tolist(), strict=True)]
+    assert len(recorded) == len(set(recorded))
+    assert set(recorded) == expected
+    assert rollout.decisions == len(expected) + others
+    assert others > deals
+    change = rollout.public["change"].astype(np.float32)
+    own = rollout.returns[np.arange(deals), learners]
+    rest = (change.sum(1) - change[np.arange(deals), learners]) / (sides - 1)
+    assert own == pytest.approx(change[np.arange(deals), learners] - rest)
+
+
+def test_an_opponent_may_read_observations() -> None:
+    assert collect(6, opponent=Player("random", RandomPolicy(), 1))[2].decisions > 6
 
 
 def decisions(deal: list[int], seat: list[int], wave: list[int]) -> Decisions:

@@ -21,6 +21,7 @@ from pitchenv.policies.random import RandomPolicy
 from tests.training.conftest import small_config
 from training.__main__ import main
 from training.checkpoint import CONFIG_FILE, load_checkpoint
+from training.config import ConfigError
 from training.duplicate import duplicate
 from training.run import Run
 from training.train import Stop, train
@@ -322,6 +323,75 @@ def test_partners_that_can_not_be_used(small_run: Path, tmp_path: Path, capsys: 
     run = begin(tmp_path / "b", parts="bidding", partner=f"{__name__}:Cheater")
     with pytest.raises(agents.AgentError, match=r"Cheater.*proposes illegal actions"):
         train(run, Stop())
+
+
+@pytest.mark.parametrize("spec", ["{run}", "sampled:{run}", "random"])
+def test_resumed_against_an_opponent_is_bit_equal(small_run: Path, tmp_path: Path, spec: str) -> None:
+    moved = tmp_path / "frozen"
+    copy_run(small_run, moved)
+    config = {"opponent": spec.format(run=moved), "start_from": str(moved), "reward": "score"}
+    whole, first = begin(tmp_path / "whole", **config), begin(tmp_path / "halves", **config)
+    assert weights(whole.folder) == weights(small_run)  # the starting point
+    moved.rename(tmp_path / "elsewhere")  # neither is needed any more
+    assert train(whole, Stop())
+    assert not train(first, StopAt(first, 2))
+    second = Run.resume(first.folder)
+    assert train(second, Stop())
+    assert weights(whole.folder) == weights(first.folder) != weights(small_run)
+    assert figures(whole) == figures(second)
+    assert set(whole.curve[-1]) == {"deals", "cpu_seconds", "eval/vs_opponent", "eval/vs_opponent_half_width"}
+
+
+def test_one_part_learns_against_an_opponent(small_run: Path, tmp_path: Path) -> None:
+    run = begin(tmp_path / "run", parts="play", partner=str(small_run), opponent="heuristic", iterations=1)
+    assert train(run, Stop())
+    assert weights(run.folder)["bidding.safetensors"] == weights(small_run)["bidding.safetensors"]
+    assert weights(run.folder)["play.safetensors"] != weights(small_run)["play.safetensors"]
+
+
+def test_starting_points_bring_actors_and_critics_alone(small_run: Path, tmp_path: Path) -> None:
+    run = begin(tmp_path / "run", start_from=str(small_run))
+    source = load_checkpoint(small_run)[1]["learners"]
+    for part, learner in run.learners.items():
+        state = learner.state_dict()
+        for network in ("actor", "critic"):
+            assert all(torch.equal(tensor, source[part][network][key]) for key, tensor in state[network].items())
+        assert state["optimizer"]["state"] == {}
+    assert run.iteration == 0
+
+
+def test_starting_points_that_do_not_fit(small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    small = ["--network.hidden", "16", "--network.critic-hidden", "16"]
+    argv = ["train", "--run", str(tmp_path / "a"), "--start-from"]
+    refuse(capsys, [*argv, str(tmp_path)], "start_from", str(tmp_path), "not the folder of a run")
+    refuse(capsys, [*argv, str(small_run), *small, "--set", "target=11"], "start_from", "target = 7", "allowed: 11")
+    refuse(capsys, [*argv, str(small_run), *small, "--game", "smear"], "start_from", "trained for", "allowed")
+    refuse(capsys, [*argv, str(small_run)], "start_from", "network.hidden = (16,)", "allowed: (256, 256)")
+    with pytest.raises(ConfigError, match=r"network\.canonical_suits = True; allowed: False"):
+        begin(tmp_path / "a", start_from=str(small_run), network={"hidden": [16], "critic_hidden": [16], "canonical_suits": False})
+    bidding = begin(tmp_path / "bidding", parts="bidding")
+    refuse(capsys, [*argv, str(bidding.folder), *small], "start_from", "parts = 'bidding'", "the play part")
+    state = copy_run(small_run, tmp_path / "damaged") / "training_state.pt"
+    whole = torch.load(state, weights_only=True)
+    torch.save({**whole, "layout": 0}, state)
+    refuse(capsys, [*argv, str(tmp_path / "damaged"), *small], "start_from", "layout = 0", "allowed: 1")
+    torch.save({**whole, "learners": {"bidding": {"actor": 3}, "play": 4}}, state)
+    refuse(capsys, [*argv, str(tmp_path / "damaged"), *small], "start_from", "does not fit")
+    state.write_bytes(b"nothing")
+    refuse(capsys, [*argv, str(tmp_path / "damaged"), *small], "start_from", "training_state.pt", "damaged")
+    assert not (tmp_path / "a").exists()
+
+
+def test_opponents_that_can_not_be_used(small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["train", "--run", str(tmp_path / "a"), "--opponent"]
+    refuse(capsys, [*argv, "heuristik"], "'heuristik'", "'heuristic'")
+    refuse(capsys, [*argv, str(small_run), "--game", "smear"], str(small_run), "other rules")
+    assert not (tmp_path / "a").exists()
+    run = begin(tmp_path / "b", opponent=f"{__name__}:Cheater")
+    with pytest.raises(agents.AgentError, match=r"opponent .*Cheater.*proposes illegal actions"):
+        train(run, Stop())
+    (run.folder / "opponent" / "spec.json").unlink()
+    refuse(capsys, ["train", "--resume", str(run.folder)], "spec.json", "missing or damaged")
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")

@@ -1,0 +1,122 @@
+"""What each action is worth in sampled worlds with open hands: see `agents.search.pimc`."""
+
+from agents.search.kernels.objective import side_value
+from agents.search.kernels.solving import solve_cards, solve_one
+from pitchenv.actions import ACTIONS, PASS
+from pitchenv.cards import CARDS
+from pitchenv.engine.bits import count, lowest
+from pitchenv.engine.kernel import kernel
+from pitchenv.engine.match import apply, legal
+from pitchenv.engine.seats import side_of
+from pitchenv.engine.state import ENDED, NOBODY, PLAY
+from pitchenv.engine.table import only_action
+from pitchenv.engine.view import view
+from pitchenv.policies.heuristic.decide import decide
+from pitchenv.policies.heuristic.parameters import FOUR_POINTS, MORE_POINTS
+
+NO_VALUE = -(2**62)
+
+
+@kernel
+def solvable(m, exact):
+    """Whether a deal is in the tricks with no more than `exact` cards in hand."""
+    if m.public.phase != PLAY:
+        return False
+    held = 0
+    for seat in range(m.public.rules.players):
+        held += count(m.hidden.hands[seat])
+    return held <= exact
+
+
+@kernel
+def play_on(m, exact, parameters, v, situation):
+    """`heuristic` at every seat takes the deal to where it can be solved, or to its end; `v` is a VIEW to look with.
+
+    Trump must be known by then: with open hands a pitcher who has yet to pitch would choose it by what the others hold."""
+    more = m.public.rules.max_bid > 4
+    while m.public.phase != ENDED and (m.public.trump == NOBODY or not solvable(m, exact)):
+        action = only_action(m)
+        if action < 0:
+            cards, calls = legal(m)
+            view(m, m.public.turn, v)
+            action = decide(v, cards, calls, parameters[MORE_POINTS if more else FOUR_POINTS], situation)
+        apply(m, action)
+
+
+@kernel
+def for_side(m, value, side):
+    """The value of a deal for a side, from that for the pitcher's, whole and times (sides − 1) as the solver has it. Where there are more
+    sides than two each of the others is given the mean of theirs."""
+    sides = m.public.rules.sides
+    if side == side_of(m.public.pitcher, sides):
+        return value / (sides - 1)
+    return -value / ((sides - 1) * (sides - 1))
+
+
+@kernel
+def same_tricks(a, b, players):
+    """Whether two deals in the tricks, that have come from one, differ in nothing that the rest of the tricks depends on."""
+    p = a.public
+    q = b.public
+    if p.phase != PLAY or q.phase != PLAY or p.pitcher != q.pitcher or p.bid != q.bid or p.trump != q.trump or p.turn != q.turn:
+        return False
+    for seat in range(players):
+        if a.hidden.hands[seat] != b.hidden.hands[seat] or p.trick[seat] != q.trick[seat]:
+            return False
+        if p.played[seat] != q.played[seat] or a.hidden.put_away[seat] != b.hidden.put_away[seat]:
+            return False
+    return True
+
+
+@kernel
+def value_world(world, exact, match_points, parameters, v, situation, s, table, order, switches, after, card_values, results, values):
+    """Write to `values` (70,) what each legal action of the seat to act is worth to its side in one world.
+
+    Before the deal can be solved: after the action `heuristic` plays on at every seat to where it can. `after` (70,) is room for matches,
+    `results` (70,) for their values, `card_values` (54,) for the solver.
+    """
+    side = side_of(world.public.turn, world.public.rules.sides)
+    cards, calls = legal(world)
+    if solvable(world, exact):
+        for card in range(CARDS):
+            card_values[card] = NO_VALUE
+        solve_cards(world, match_points, s, table, order, switches, card_values)
+        for card in range(CARDS):
+            if card_values[card] != NO_VALUE:
+                values[card] = for_side(world, card_values[card], side)
+        return
+    tried = 0
+    while cards or calls:
+        if cards:
+            action = lowest(cards)
+            cards &= cards - 1
+        else:
+            action = PASS + lowest(calls)
+            calls &= calls - 1
+        after[tried] = world
+        m = after[tried]
+        apply(m, action)
+        play_on(m, exact, parameters, v, situation)
+        twin = tried
+        for k in range(tried):
+            if same_tricks(after[k], m, m.public.rules.players):
+                twin = k
+        if twin < tried:  # another call has come to the same: nothing to solve anew
+            results[tried] = results[twin]
+        elif m.public.phase == ENDED:
+            results[tried] = side_value(m, side)
+        else:
+            results[tried] = for_side(m, solve_one(m, match_points, s, table, order, switches), side)
+        values[action] = results[tried]
+        tried += 1
+
+
+@kernel
+def value_worlds(worlds, exact, match_points, parameters, views, situation, position, table, order, switches, after, card_values, results, values):
+    """`value_world` for every one of `worlds` (w,) into `values` (w, 70). `views`, `situation` and `position` are arrays of one record each to
+    work in."""
+    for k in range(len(worlds)):
+        value_world(
+            worlds[k], exact, match_points, parameters, views[0], situation[0], position[0], table, order, switches, after, card_values,
+            results, values[k],
+        )  # fmt: skip

@@ -1,0 +1,119 @@
+"""`search`: one step of look-ahead on any policy.
+
+For every decision, worlds are sampled from what the seat knows; in each of them every legal action is tried and the deal played to its end
+by the policy itself at all seats. The action with the best average is played. Since all actions are tried in the same worlds, luck
+cancels, and how sure a difference is can be told: the policy's own choice stands unless another is better by `sure` standard errors.
+(Tesauro and Galperin, "On-line policy improvement using Monte-Carlo search", NIPS 1996; for card games with hidden hands also known as
+rollouts in sampled worlds.)
+
+With inference, worlds are drawn from a larger pool by how likely the policy would have done in them what the others were seen to do.
+"""
+
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.search.inference import world_weights
+from agents.search.objective import side_values
+from agents.search.options import Option, read_options, real, split_subject, whole, yes_no
+from agents.search.playout import branches, play_out
+from agents.search.worlds import sample_worlds, view_seeds
+from pitchenv import Rules
+from pitchenv.actions import ACTIONS
+from pitchenv.observation import observe
+from pitchenv.policies import Policy
+
+POOL: Final = 16  # worlds that inference chooses from, for each that is played
+
+OPTIONS: Final[dict[str, Option]] = {
+    "worlds": whole(30, 1, 10_000),
+    "inference": yes_no(True),
+    "top": whole(ACTIONS, 1, ACTIONS),
+    "sure": real(1.0, 0.0, 100.0),
+}
+
+
+class LookAhead:
+    """One step of look-ahead on `policy`, over `worlds` sampled worlds.
+
+    `inference`: worlds weighted by the actions seen, which needs a policy with `probabilities`. `top`: only that many of the likeliest
+    actions are tried. `sure`: standard errors by which an action must be ahead of the policy's own.
+    A choice is a function of the seed and the view: each decision is a batch of its own, with its own random numbers.
+    """
+
+    reads: Literal["observation", "view"] = "view"
+
+    def __init__(self, policy: Policy, worlds: int = 30, inference: bool = True, top: int = ACTIONS, sure: float = 1.0) -> None:
+        self.policy, self.worlds, self.inference, self.top, self.sure = policy, worlds, inference, top, sure
+        self._rules, self._seed = Rules(), 0
+
+    def reset(self, rules: Rules, size: int, seed: int) -> None:
+        """Refuses what the policy refuses."""
+        self.policy.reset(rules, size, seed)
+        self._rules, self._seed = rules, seed
+
+    def act(self, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """The chosen actions (n,) for `VIEW` records (n,); see `Policy.act`."""
+        actions: NDArray[np.int64] = mask.argmax(axis=1).astype(np.int64)
+        for i in np.flatnonzero(mask.sum(axis=1) > 1):
+            actions[i] = self._look(inputs[i : i + 1], mask[i : i + 1], seat[i : i + 1])[0]
+        return actions
+
+    def values(self, views: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """What each action is worth to the side of the seat to act, (n, 70) points, by `objective`; nan where not tried."""
+        values = np.full(mask.shape, np.nan)
+        for i in np.flatnonzero(mask.any(axis=1)):
+            _, tried, means = self._look(views[i : i + 1], mask[i : i + 1], seat[i : i + 1])
+            values[i, tried] = means
+        return values
+
+    def _look(
+        self, view: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]]
+    ) -> tuple[int, NDArray[np.int64], NDArray[np.float64]]:
+        """For one decision (arrays of one row): the choice, the actions tried, and what each is worth."""
+        seeds = view_seeds(view, self._seed)
+        self.policy.reset(self._rules, 1, int(seeds[0]))
+        inputs = view if self.policy.reads == "view" else observe(view, self._rules.players)
+        own = int(self.policy.act(inputs, mask, seat)[0])
+        tried = self._candidates(inputs, mask, seat, own)
+        worlds, weights = self._worlds(view, seeds)
+        ended = branches(worlds, tried)
+        play_out(self.policy, ended)
+        margins = side_values(ended)[:, int(seat[0]) % self._rules.sides].reshape(len(tried), len(worlds))
+        means = margins @ weights
+        ahead = margins - margins[tried == own]
+        errors = np.sqrt(((ahead - (ahead @ weights)[:, None]) ** 2) @ weights**2)
+        better = ahead @ weights - self.sure * errors > 1e-9
+        choice = int(tried[np.where(better, means, -np.inf).argmax()]) if better.any() else own
+        return choice, tried, means
+
+    def _worlds(self, view: NDArray[Any], seeds: NDArray[np.uint64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Worlds (w,) of one view and what share of the average each is (w,); w is less than `worlds` where one was drawn twice."""
+        if not self.inference:
+            return sample_worlds(view, self.worlds, seeds)[0], np.full(self.worlds, 1 / self.worlds)
+        pool = sample_worlds(view, POOL * self.worlds, seeds)
+        weights = world_weights(view, pool, self.policy)[0]
+        # Systematic resampling: world k is drawn ⌊worlds · weight⌋ times or once more.
+        ends = np.floor(np.cumsum(weights) * self.worlds + 0.5).astype(np.int64)
+        ends[-1] = self.worlds
+        drawn = np.diff(ends, prepend=0)
+        return pool[0, drawn > 0], drawn[drawn > 0] / self.worlds
+
+    def _candidates(self, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]], own: int) -> NDArray[np.int64]:
+        """The actions to try, in order of number; the policy's own is among them."""
+        legal = np.flatnonzero(mask[0])
+        if len(legal) <= self.top or not hasattr(self.policy, "probabilities"):
+            return legal
+        chances = self.policy.probabilities(inputs, mask, seat)[0, legal].astype(np.float64)
+        chances[legal == own] = np.inf
+        return np.sort(legal[np.argsort(-chances, kind="stable")[: self.top]])
+
+
+def from_options(text: str) -> LookAhead:
+    """The player of `search:RUN,worlds=30`; RUN may be any agent whose spec has no comma. Raises AgentError."""
+    from agents import load
+
+    subject, options = split_subject("search", text, OPTIONS, "RUN")
+    values = read_options("search", options, OPTIONS)
+    return LookAhead(load(subject), **values)

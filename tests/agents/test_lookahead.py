@@ -1,0 +1,145 @@
+"""`search:`: one step of look-ahead on a policy, from views alone."""
+
+import random
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+import agents
+from agents.search.lookahead import LookAhead, from_options
+from pitchenv import Batch, Game, Rules, games, load_rules
+from pitchenv.actions import ACTIONS, action_name
+from pitchenv.policies.heuristic import HeuristicPolicy
+from pitchenv.policies.random import RandomPolicy
+from tests.agents.searching import answer, answers_row_by_row, open_deal, plays_legally, sees_no_hidden_cards
+from tests.random_rules import random_rules
+
+ACES = sum(1 << (suit * 13 + 12) for suit in range(4))
+
+
+class FirstLegal:
+    """Takes the legal action with the lowest number; likelier ones have lower numbers."""
+
+    reads: Literal["observation", "view"] = "observation"
+
+    def reset(self, rules: Rules, size: int, seed: int) -> None:
+        pass
+
+    def act(self, inputs: np.ndarray, mask: np.ndarray, seat: np.ndarray) -> np.ndarray:
+        actions: np.ndarray = mask.argmax(axis=1)
+        return actions
+
+    def probabilities(self, inputs: np.ndarray, mask: np.ndarray, seat: np.ndarray) -> np.ndarray:
+        chances = mask * 0.5 ** np.cumsum(mask, axis=1)
+        shares: np.ndarray = (chances / chances.sum(axis=1, keepdims=True)).astype(np.float32)
+        return shares
+
+
+@pytest.mark.parametrize("name", games())
+def test_hidden_cards_make_no_difference(name: str) -> None:
+    assert sees_no_hidden_cards(LookAhead(HeuristicPolicy(), worlds=4), name, seed=7) > 4
+
+
+@pytest.mark.parametrize("spec", ["search:heuristic,worlds=4", "search:random,worlds=3", "search:random,worlds=4,inference=no,sure=0"])
+def test_each_decision_stands_alone(spec: str) -> None:
+    answers_row_by_row(agents.load(spec), load_rules("auction-3"), 20)
+
+
+@pytest.mark.parametrize("policy", [HeuristicPolicy(), FirstLegal()])
+def test_plays_random_house_rules_legally(policy: Any) -> None:
+    rng = random.Random(4)
+    player = LookAhead(policy, worlds=2, sure=0.0)
+    assert sum(plays_legally(player, Rules(**random_rules(rng)), seed) for seed in range(20)) > 100
+
+
+@pytest.mark.parametrize("inference", [True, False])
+def test_leads_the_ace_that_makes_the_bid(inference: bool) -> None:
+    """The bare policy leads the king of clubs; nothing is hidden, so the look ahead is sure that the ace of spades is better."""
+    game = open_deal(["KS AC AD AH", "AS KC KD KH"], "bid 2, pass")
+    player = LookAhead(FirstLegal(), worlds=5, inference=inference)
+    player.reset(game.rules, 1, 1)
+    assert action_name(answer(FirstLegal(), game)) == "KC"
+    assert action_name(answer(player, game)) == "AS"
+    values = player.values(np.array([game.view(1)]), game.mask(1)[None].astype(bool), np.array([1]))[0]
+    tried = {action_name(int(a)): values[a] for a in np.flatnonzero(np.isfinite(values))}
+    # High and Low, and Game to the other; else all three to the other and the bid lost.
+    assert tried == {"AS": pytest.approx(1.0), "KC": pytest.approx(-5.0), "KD": pytest.approx(-5.0), "KH": pytest.approx(-5.0)}
+
+
+def test_it_does_as_the_bare_policy_unless_another_action_is_ahead_by_so_many_standard_errors() -> None:
+    batch = Batch("auction-4-partners", 60, seed=3, skip_forced=True)
+    views, mask, seat = batch.views(), batch.mask.copy(), batch.seat.copy()
+    own = HeuristicPolicy().act(views, mask, seat)
+    changed = []
+    for sure in (0.0, 1.0, 100.0):
+        player = LookAhead(HeuristicPolicy(), worlds=10, sure=sure)
+        player.reset(batch.rules[0], 60, 2)
+        chosen = player.act(views, mask, seat)
+        values = player.values(views, mask, seat)
+        at = np.arange(60)
+        assert (values[at, chosen] >= values[at, own]).all()
+        changed.append(int((chosen != own).sum()))
+    assert changed[0] > changed[1] > changed[2] >= 0
+    assert changed[2] < 5  # where every world agrees
+
+
+def test_only_the_likeliest_actions_are_tried() -> None:
+    batch = Batch("auction-4-partners", 5, seed=3)
+    player = LookAhead(FirstLegal(), worlds=2, top=2)
+    player.reset(batch.rules[0], 5, 2)
+    tried = np.isfinite(player.values(batch.views(), batch.mask, batch.seat))
+    assert tried.sum(axis=1).tolist() == [2] * 5
+    assert [np.flatnonzero(row).tolist() for row in tried] == [np.flatnonzero(row)[:2].tolist() for row in batch.mask]
+
+
+def test_inference_prefers_worlds_in_which_the_others_would_have_done_as_they_did() -> None:
+    """A bidder who bids on an ace alone: nearly all worlds after the bid give it one."""
+
+    class BidsOnAces(RandomPolicy):
+        reads: Literal["observation", "view"] = "view"
+
+        def probabilities(self, inputs: np.ndarray, mask: np.ndarray, seat: np.ndarray) -> np.ndarray:
+            wanted = np.where((inputs["hand"] & ACES) != 0, 56, 54)  # bid 2, or pass
+            chances = np.zeros((len(inputs), ACTIONS), np.float32)
+            chances[np.arange(len(inputs)), np.where(mask[np.arange(len(inputs)), wanted], wanted, mask.argmax(axis=1))] = 1
+            return chances
+
+    hands = ["2C 3C 4C 5C 6C 7C", "AS 2S 3S 4S 5S 6S", "2D 3D 4D 5D 6D 7D", "2H 3H 4H 5H 6H 7H"]
+    game = Game.from_deal("auction-4-partners", [hand.split() for hand in hands], dealer=0)
+    game.apply("bid 2")
+    view, seeds = np.array([game.view(2)]), np.array([5], np.uint64)
+    with_ace = []
+    for inference in (True, False):
+        player = LookAhead(BidsOnAces(), worlds=100, inference=inference)
+        player.reset(game.rules, 1, 1)
+        worlds, shares = player._worlds(view, seeds)
+        assert len(worlds) == len(shares) <= 100
+        assert shares.sum() == pytest.approx(1)
+        with_ace.append(shares[worlds["hidden"]["hands"][:, 1] & ACES != 0].sum())
+    assert with_ace[0] > 0.9
+    assert 0.2 < with_ace[1] < 0.65  # 43 % of hands of 6 out of 46 cards hold one of 4 aces
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("search:", "nothing in the place of RUN"),
+        ("search:worlds=30", "'worlds=30' in the place of RUN; allowed: search:RUN"),
+        ("search:heuristic,worlds=0", "worlds = '0': allowed: a whole number, 1 … 10000"),
+        ("search:heuristic,worlds=many", "worlds = 'many'"),
+        ("search:heuristic,world=3", "option 'world': unknown; did you mean 'worlds'?"),
+        ("search:heuristic,inference=runs/x", "inference = 'runs/x': allowed: yes, no"),
+        ("search:runs/none,worlds=3", "agent 'runs/none': does not exist"),
+    ],
+)
+def test_a_bad_spec_is_one_clear_line(spec: str, said: str) -> None:
+    with pytest.raises(agents.AgentError, match="agent") as refusal:
+        agents.load(spec)
+    assert said in str(refusal.value)
+    assert len(str(refusal.value).splitlines()) == 1
+
+
+def test_the_spec_says_all() -> None:
+    player = from_options("heuristic:untuned,worlds=7,inference=no,top=3,sure=0.5")
+    assert (player.worlds, player.inference, player.top, player.sure) == (7, False, 3, 0.5)

@@ -1,0 +1,275 @@
+"""`python -m training best-response AGENT`: how much can be gained over an agent by one who trains against it alone.
+
+The agent is frozen, and exploiters learn against it: from its own weights where it is a run of this kit, and from scratch. An exploiter
+holds one side and the agent all others; its gain is the margin of its side, over all rotations of fresh deals. Two copies of the agent gain
+nothing over each other, so this is what one side has by deviating. A perfect best response gains at least as much: the figure is a lower
+bound on the agent's exploitability (of one side, as in NashConv), not an estimate of it. See Timbers et al., "Approximate exploitability:
+learning a best response", 2022.
+"""
+
+import dataclasses
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import tyro
+
+import agents
+import pitchenv
+from agents.learned import CheckpointError, newest_checkpoint
+from pitchenv import Rules, load_rules
+from pitchenv.checks import InputError, shown
+from pitchenv.policies import Policy
+from pitchenv.policies.heuristic import HEURISTIC_VERSION
+from pitchenv.records import rules_text
+from training.checkpoint import CONFIG_FILE, STATE_FILE, load_checkpoint, write_file
+from training.command_line import check_new_file, option_names, parse, rule_change
+from training.config import TrainConfig, from_dict, load_config
+from training.frozen import freeze, frozen_spec, load_frozen
+from training.intervals import interval
+from training.parts import fresh_matches
+from training.players import Player, play_deals
+from training.run import Run, stream_seed
+from training.train import Stop, train
+
+PLAN_FILE = "best_response.json"
+AGENT_FOLDER = "agent"
+CHOOSING, MEASURING = 3, 4  # streams of deals of a seed; training has others
+AT_ONCE = 8192  # matches in memory
+MOST_SEEDS, MOST_DEALS = 100, 10_000_000
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Freeze an agent, train exploiters against it, and report what they gain: a lower bound on its exploitability.
+
+    Exploiters start from scratch, and from the agent's own networks where it is a run, or built on one; as many of each as there are
+    seeds. The best of them is chosen on one set of deals and measured on another. Stopped, the same command goes on.
+
+    Example: python -m training best-response runs/mine --out runs/mine-exploited --iterations 200 --seeds 2
+    """
+
+    agent: tyro.conf.Positional[str]
+    """The agent to exploit: a run folder, heuristic, module:Class …"""
+
+    out: Path
+    """The folder for the exploiters, each a run of its own, and a copy of the agent."""
+
+    rules: str = "auction-4-partners"
+    """A game of the table, or a TOML file of house rules."""
+
+    changes: Annotated[tuple[str, ...], tyro.conf.arg(name="set", metavar="FIELD=VALUE")] = ()
+    """Fields of the rules to change, for example: --set widow=2 win=made_bid"""
+
+    iterations: int = 200
+    """Length of each exploiter's training."""
+
+    seeds: int = 2
+    """Exploiters of each kind."""
+
+    deals: int = 10_000
+    """Deals on which they are compared, and as many on which the best is measured."""
+
+    seed: int = 1
+    """Of everything random; exploiter k of a kind trains with seed + k − 1."""
+
+    config: Path | None = None
+    """A training configuration for the exploiters; by default that of the agent's run, or else the defaults of train."""
+
+    json: Path | None = None
+    """A file for the result: every exploiter's gain, the best one's on fresh deals, the lower bound."""
+
+
+@dataclass(frozen=True)
+class Exploiter:
+    """One that is to be trained, and where."""
+
+    start: str  # "own": from the agent's weights; "scratch"
+    folder: Path
+    config: TrainConfig
+
+
+def main(argv: Sequence[str]) -> None:
+    """Run the command. Raises InputError with one line on wrong input."""
+    run(parse(Arguments, argv, "best-response", ["--set", *option_names(Arguments, without=("agent", "changes"))]))
+
+
+def run(arguments: Arguments) -> dict[str, Any] | None:
+    """Train what is not trained yet, measure, print, and return what `--json` writes; None when stopped on the way."""
+    _check(arguments)
+    rules = load_rules(arguments.rules, **dict(rule_change(text) for text in arguments.changes))
+    exploiters = plan(arguments, _begin_or_go_on(arguments, rules))
+    with Stop() as stop:
+        for exploiter in exploiters:
+            if not _trained(exploiter, stop):
+                print(f"stopped in {exploiter.folder}; the same command goes on")
+                return None
+    report = _measure(arguments, rules, exploiters)
+    _show(report)
+    if arguments.json:
+        try:
+            arguments.json.write_text(json.dumps(report, indent=1) + "\n")
+        except OSError as fault:
+            raise InputError(f"json = {str(arguments.json)!r}: cannot be written: {fault.strerror}") from None
+    return report
+
+
+def _check(arguments: Arguments) -> None:
+    for name, value, low, high in (
+        ("iterations", arguments.iterations, 1, 10**9), ("seeds", arguments.seeds, 1, MOST_SEEDS),
+        ("deals", arguments.deals, 2, MOST_DEALS), ("seed", arguments.seed, 0, 2**63 - 1),
+    ):  # fmt: skip
+        if not low <= value <= high:
+            raise InputError(f"{name} = {value}: allowed: {low} … {high}")
+    if arguments.json:
+        check_new_file("json", arguments.json)
+
+
+def _begin_or_go_on(arguments: Arguments, rules: Rules) -> TrainConfig:
+    """Freeze the agent in a new folder, or refuse one where something else was begun; returns how exploiters train."""
+    out, path = f"out = {str(arguments.out)!r}", arguments.out / PLAN_FILE
+    ours: dict[str, Any] = {
+        "agent": arguments.agent, "rules": rules.to_dict(), "iterations": arguments.iterations, "seed": arguments.seed,
+    }  # fmt: skip
+    if arguments.config:
+        ours["config"] = load_config(arguments.config).to_dict()
+    if path.exists():
+        try:
+            theirs = json.loads(path.read_text())
+            different = [name for name in ours if theirs[name] != ours[name]]
+            base: TrainConfig = from_dict(theirs["config"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            raise InputError(f"{out}: its {PLAN_FILE} is damaged; allowed: another folder") from None
+        if different:
+            began = f"{different[0]} = {shown(theirs[different[0]])}"
+            raise InputError(f"{out}: was begun with {began}; allowed: the same, or another folder")
+        return base
+    Player(arguments.agent, agents.load(arguments.agent), 0).reset(rules, 1, [0])  # refuses one for other rules before anything is written
+    try:
+        if not arguments.out.name:
+            raise OSError(0, "not a folder's name")
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        freeze(arguments.agent, arguments.out / AGENT_FOLDER, with_state=True)
+        own = _own_networks(arguments.out)
+        base = from_dict(ours.setdefault("config", (load_checkpoint(own)[0] if own else TrainConfig()).to_dict()))
+        write_file(path, json.dumps(ours, indent=1).encode())
+    except OSError as fault:
+        raise InputError(f"{out}: cannot be written: {fault.strerror}") from None
+    return base
+
+
+def _own_networks(out: Path) -> Path | None:
+    """The copy of the run that the agent is, or is built on, if it can be trained on."""
+    for copy in sorted((out / AGENT_FOLDER).iterdir()):
+        if (copy / CONFIG_FILE).is_file() and any(copy.glob(f"checkpoints/*/{STATE_FILE}")):
+            return copy
+    return None
+
+
+def plan(arguments: Arguments, base: TrainConfig) -> list[Exploiter]:
+    """The exploiters of a folder where the agent lies frozen."""
+    agent = frozen_spec(arguments.out / AGENT_FOLDER)
+    common = dataclasses.replace(
+        base,
+        device="auto" if base.device == "cuda" else base.device,
+        game=arguments.rules,
+        rules=dict(rule_change(text) for text in arguments.changes),
+        iterations=arguments.iterations,
+        parts="both",
+        opponent=agent,
+        start_from="",
+    )
+    kinds = {"scratch": common}
+    if own := _own_networks(arguments.out):  # where a part was not learned, what the run has in its place goes on playing it
+        learned, _ = load_checkpoint(own)
+        start = dataclasses.replace(common, start_from=str(own), network=learned.network, parts=learned.parts, partner=str(own))
+        kinds = {"own": start} | kinds
+    return [
+        Exploiter(start, arguments.out / f"{start}-{k + 1}", dataclasses.replace(config, seed=arguments.seed + k))
+        for start, config in kinds.items()
+        for k in range(arguments.seeds)
+    ]
+
+
+def _trained(exploiter: Exploiter, stop: Stop) -> bool:
+    """Train an exploiter to its end, from where it is; False when stopped before."""
+    try:
+        newest_checkpoint(exploiter.folder)
+    except CheckpointError:  # not begun, or ended before its first checkpoint was whole
+        shutil.rmtree(exploiter.folder, ignore_errors=True)
+        run = Run.begin(exploiter.config, exploiter.folder)
+    else:
+        run = Run.resume(exploiter.folder)
+    if run.iteration >= run.config.iterations:
+        return True
+    print(f"{exploiter.folder}: iterations {run.iteration} to {run.config.iterations}", flush=True)
+    return train(run, stop)
+
+
+def gain(exploiter: Policy, agent: Policy, rules: Rules, deals: int, seed: int) -> np.ndarray:
+    """What the exploiter gains with one side against the agent on all others, (deals,) float64, points a deal.
+
+    A deal's is the mean, over the sides that the exploiter can hold, of the margin of that side (its score less the mean of the others') on
+    the same cards. For two sides it is the margin of duplicate play. Raises AgentError.
+    """
+    sides = np.arange(rules.sides)
+    players = [Player("exploiter", exploiter, 0), Player("agent", agent, 1)]
+    out = np.zeros(deals)
+    size = max(1, AT_ONCE // rules.sides)
+    for at in range(0, deals, size):
+        dealt = fresh_matches(rules, seed, at, min(size, deals - at))
+        held = sides.repeat(len(dealt))
+        for player in players:
+            player.reset(rules, len(held), (seed, at))
+        ended = play_deals(players, rules, np.tile(dealt, rules.sides), np.where(held[:, None] == sides, 0, 1))
+        change = ended["public"]["change"][:, : rules.sides].astype(np.float64)
+        own = change[np.arange(len(held)), held]
+        margin = own - (change.sum(axis=1) - own) / (rules.sides - 1)
+        out[at : at + size] = margin.reshape(rules.sides, len(dealt)).mean(axis=0)
+    return out
+
+
+def _measure(arguments: Arguments, rules: Rules, exploiters: Sequence[Exploiter]) -> dict[str, Any]:
+    """Every exploiter's gain, then the best one's on deals that had no part in choosing it."""
+    agent = load_frozen(arguments.out / AGENT_FOLDER)
+    rows: list[dict[str, Any]] = []
+    for exploiter in exploiters:
+        player, (config, state) = agents.load(exploiter.folder), load_checkpoint(exploiter.folder)
+        mean, half_width = interval(gain(player, agent, rules, arguments.deals, stream_seed(arguments.seed, CHOOSING)))
+        rows.append({
+            "name": exploiter.folder.name, "start": exploiter.start, "seed": config.seed, "folder": str(exploiter.folder),
+            "deals_trained": state["iteration"] * config.ppo.deals_per_iteration, "cpu_seconds": state["cpu_seconds"],
+            "gain": mean, "half_width": half_width,
+        })  # fmt: skip
+    best = max(rows, key=lambda row: row["gain"])
+    player = agents.load(best["folder"])
+    mean, half_width = interval(gain(player, agent, rules, arguments.deals, stream_seed(arguments.seed, MEASURING)))
+    return {
+        "agent": arguments.agent,
+        "rules": rules_text(rules),
+        "deals": arguments.deals,
+        "seed": arguments.seed,
+        "iterations": arguments.iterations,
+        "exploiters": rows,
+        "best": {"name": best["name"], "gain": mean, "half_width": half_width},
+        "lower_bound": max(0.0, mean - half_width),
+        "versions": {"pitchenv": pitchenv.__version__, "heuristic": HEURISTIC_VERSION},
+    }
+
+
+def _show(report: dict[str, Any]) -> None:
+    agent, best = report["agent"], report["best"]
+    game = report["rules"] if isinstance(report["rules"], str) else "house rules"
+    print(f"{game}: points a deal that one side gains over {agent} on all others; {report['deals']} deals, 95 % intervals (Student's t)")
+    for row in report["exploiters"]:
+        trained = f"from {row['start']}, seed {row['seed']}, {row['deals_trained']:,} deals, {row['cpu_seconds']:.0f} s"
+        print(f"  {row['name']}: {row['gain']:+.3f} ± {row['half_width']:.3f} ({trained})")
+    print(f"the best of them, {best['name']}, on deals that did not choose it: {best['gain']:+.3f} ± {best['half_width']:.3f}")
+    if report["lower_bound"] > 0:
+        print(f"lower bound on the exploitability of {agent}: {report['lower_bound']:.3f} points a deal; a better exploiter may gain more")
+    else:
+        print(f"no gain over {agent} is shown: the lower bound is 0, which does not say that there is none to be had")

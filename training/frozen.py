@@ -1,0 +1,72 @@
+"""Agents that stay what they are: the runs that a spec names are copied, since they may be trained on, moved or removed."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Final
+
+import agents
+from agents.learned import CheckpointError, newest_checkpoint
+from pitchenv.checks import InputError
+from pitchenv.policies import Policy
+from training.checkpoint import CONFIG_FILE, STATE_FILE, write_file
+
+SPEC_FILE: Final = "spec.json"  # the spec in pieces: texts as they are, and the numbers of copies
+
+
+def freeze(spec: str, folder: Path, with_state: bool = False) -> None:
+    """Write to a folder all that is needed to load the agent of a spec again: the spec, and a copy of every run in it.
+
+    A copy has the run's newest checkpoint, without the state of its training unless that is asked for. Raises InputError where that can't
+    be done. The spec is written last: a folder without it is not used.
+    """
+    pieces: list[str | int] = []
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        for piece in [spec] if _is_run(spec) else re.split(r"([:,=])", spec):  # sampled:RUN, search:RUN,worlds=30 and the like
+            if _is_run(piece):
+                _copy(Path(piece), folder / str(len(pieces)), with_state)
+                pieces.append(len(pieces))
+            else:
+                pieces.append(piece)
+        write_file(folder / SPEC_FILE, json.dumps(pieces).encode())
+    except OSError as fault:
+        raise InputError(f"agent {spec!r}: cannot be copied to {str(folder)!r}: {fault.strerror}") from None
+
+
+def frozen_spec(folder: Path) -> str:
+    """The spec of the agent in a folder that `freeze` has made. Raises CheckpointError."""
+    try:
+        pieces = json.loads((folder / SPEC_FILE).read_text())
+        return "".join(piece if isinstance(piece, str) else str(folder / str(int(piece))) for piece in pieces)
+    except (OSError, ValueError, TypeError):
+        raise CheckpointError(f"{str(folder / SPEC_FILE)!r}: missing or damaged") from None
+
+
+def load_frozen(folder: Path) -> Policy:
+    """The agent in such a folder. Raises InputError."""
+    return agents.load(frozen_spec(folder))
+
+
+def _is_run(piece: str) -> bool:
+    """Whether a piece of a spec is the folder of a run or of a checkpoint; the names of players and numbers are not."""
+    if not piece or piece in agents.PLAYERS or piece.isdigit() or not Path(piece).is_dir():
+        return False
+    try:
+        newest_checkpoint(Path(piece))
+    except CheckpointError:
+        return False
+    return True
+
+
+def _copy(run: Path, to: Path, with_state: bool) -> None:
+    checkpoint = newest_checkpoint(run)
+    inside = to if checkpoint == run else to / "checkpoints" / checkpoint.name
+    inside.mkdir(parents=True)
+    for file in checkpoint.iterdir():
+        if with_state or file.name != STATE_FILE:
+            shutil.copy(file, inside)
+    if with_state and (run / CONFIG_FILE).is_file():
+        shutil.copy(run / CONFIG_FILE, to)
