@@ -8,6 +8,9 @@ from pitchenv.checks import InputError, near
 COMMANDS = {
     "train": "train a bidding and a play network by self-play",
     "match": "measure agents head to head on duplicate deals",
+    "ladder": "everybody against everybody: payoffs, ratings, and who matters; goes on after a kill",
+    "best-response": "train exploiters against a frozen agent: a lower bound on its exploitability",
+    "analyze": "what each decision of a recorded match was worth, by solver and by an agent",
     "bench": "measure the speed of the engine and the environments",
 }
 
@@ -16,14 +19,14 @@ def main(argv: list[str]) -> int:
     """Run a command; bad input is one line and exit code 2."""
     if not argv or argv[0] in ("-h", "--help"):
         print("usage: python -m training COMMAND [options]; COMMAND --help tells more\n")
-        print("\n".join(f"  {name:8}{text}" for name, text in COMMANDS.items()))
+        print("\n".join(f"  {name:14}{text}" for name, text in COMMANDS.items()))
         return 0
     command, *rest = argv
     if command not in COMMANDS:
         print(f"command {command!r}: unknown{near(command, COMMANDS)}; allowed: {', '.join(COMMANDS)}", file=sys.stderr)
         return 2
     try:
-        importlib.import_module(f"training.{command}").main(rest)
+        importlib.import_module(f"training.{command.replace('-', '_')}").main(rest)
     except InputError as fault:
         print(fault, file=sys.stderr)
         return 2

@@ -26,9 +26,10 @@ from pitchenv.checks import InputError, shown
 from pitchenv.policies import Policy
 from pitchenv.policies.heuristic import HEURISTIC_VERSION
 from pitchenv.records import rules_text
-from training.checkpoint import CONFIG_FILE, STATE_FILE, load_checkpoint, write_file
+from training.checkpoint import CONFIG_FILE, STATE_FILE, load_checkpoint
 from training.command_line import check_new_file, option_names, parse, rule_change
 from training.config import TrainConfig, from_dict, load_config
+from training.files import write_file
 from training.frozen import freeze, frozen_spec, load_frozen
 from training.intervals import interval
 from training.parts import fresh_matches

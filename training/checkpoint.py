@@ -11,20 +11,11 @@ import torch
 
 from agents.learned import AGENT_FILE, CheckpointError, newest_checkpoint
 from training.config import ConfigError, TrainConfig, from_dict
+from training.files import write_file
 
 CONFIG_FILE: Final = "config.json"
 STATE_FILE: Final = "training_state.pt"
 KEEP: Final = 3  # newest ones
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Write a file so that a crash leaves either the old or the new one."""
-    beside = path.with_name(path.name + ".tmp")
-    with open(beside, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
 
 
 def save_checkpoint(run: Path, iteration: int, state: dict[str, Any], agent: dict[str, str], networks: dict[str, bytes]) -> Path:

@@ -28,7 +28,7 @@ def option_names(cls: Any, prefix: str = "", without: Sequence[str] = ()) -> lis
         if dataclasses.is_dataclass(field.type):
             names += option_names(field.type, f"{name}.")
         elif field.type is bool:
-            names += [f"--{name}", f"--no-{name}"]
+            names += [f"--{name}", f"--{prefix}no-{field.name.replace('_', '-')}"]
         else:
             names.append(f"--{name}")
     return names

@@ -10,7 +10,8 @@ import agents
 from agents.learned import CheckpointError, newest_checkpoint
 from pitchenv.checks import InputError
 from pitchenv.policies import Policy
-from training.checkpoint import CONFIG_FILE, STATE_FILE, write_file
+from training.checkpoint import CONFIG_FILE, STATE_FILE
+from training.files import write_file
 
 SPEC_FILE: Final = "spec.json"  # the spec in pieces: texts as they are, and the numbers of copies
 

@@ -15,10 +15,11 @@ from pitchenv import Rules
 from pitchenv.actions import ACTIONS
 from pitchenv.observation import LAYOUT_VERSION, layout
 from pitchenv.policies import Policy
-from training.checkpoint import CONFIG_FILE, load_checkpoint, save_checkpoint, write_file
+from training.checkpoint import CONFIG_FILE, load_checkpoint, save_checkpoint
 from training.columns import in_full_layout, live_columns
 from training.config import ConfigError, TrainConfig
 from training.duplicate import duplicate
+from training.files import write_file
 from training.frozen import freeze, load_frozen
 from training.players import Player
 from training.ppo import Learner

@@ -15,10 +15,10 @@ import torch
 import tyro
 
 from pitchenv import Batch
-from training.checkpoint import write_file
 from training.clock import Clock
 from training.command_line import option_names, parse, rule_change
 from training.config import ConfigError, TrainConfig, load_config
+from training.files import write_file
 from training.metrics import Metrics, deal_statistics
 from training.players import Player
 from training.ppo import chained_advantages, update

@@ -24,7 +24,9 @@ from pitchenv.actions import ACTIONS
 from pitchenv.observation import observe
 from pitchenv.policies import Policy
 
-POOL: Final = 16  # worlds that inference chooses from, for each that is played
+# Worlds that inference draws from, for each that is played. Late in a deal what was seen leaves the weight on a tenth of them or less; with
+# 4 for each, look-ahead on `heuristic` gained no more than without inference, with 16 over half as much again.
+POOL: Final = 16
 
 OPTIONS: Final[dict[str, Option]] = {
     "worlds": whole(30, 1, 10_000),

@@ -1,9 +1,14 @@
 """`pimc`: perfect-information Monte Carlo, which solves sampled worlds with open hands and plays what is best on average.
 
-(Ginsberg, "GIB: imperfect information in a computationally challenging game", JAIR 2001.) Worlds are drawn from what the seat knows; in each
-every legal action is valued, and the mean over the worlds decides. In the tricks the value is exact, with best play by all to the end of the
-deal. Before them `heuristic` plays on at every seat, from after the action to the first lead: rest of the auction, trump, exchange. Deals with
-more cards in hand than `exact` are too large to solve in every world: there `heuristic` plays on until they are not.
+(Ginsberg, "GIB: imperfect information in a computationally challenging game", JAIR 2001.) Worlds are drawn from what the seat knows; in
+each every legal action is valued, and the mean over the worlds decides. In the tricks the value is exact, with best play by all to the end
+of the deal. Before them `heuristic` plays on at every seat after the action until trump is known and the tricks can be solved: the rest of
+the auction, the exchange, a first lead that makes trump. Deals with more cards in hand than `exact` are too large to solve in every world:
+there `heuristic` plays on until they are not.
+
+`worlds` are drawn at the first trick. Calls, whose values spread more, are given twice as many; later tricks, which are quicker to solve,
+twice as many for every trick that is done (at most 8 times). An action other than `heuristic`'s is taken if it is ahead of that by `sure`
+standard errors of their difference, which is over the same worlds.
 
 Values are for the deal's margin and, where the deal ends the match, for winning it (`agents.search.objective`; two sides only). With more
 than two sides the solver plays the pitcher's side against all the others together, and each of those is given the mean of theirs.
@@ -25,17 +30,19 @@ from pitchenv import Rules
 from pitchenv.actions import ACTIONS
 from pitchenv.cards import CARDS
 from pitchenv.compiling import announce_compiling
-from pitchenv.engine.state import MATCH, VIEW
+from pitchenv.engine.state import MATCH, PLAY, VIEW
 from pitchenv.policies import Policy
 from pitchenv.policies.heuristic import HeuristicPolicy
 from pitchenv.policies.heuristic.parameters import TUNED
 from pitchenv.policies.heuristic.situation import SITUATION
 
 POOL: Final = 4  # worlds that inference chooses from, for each that is solved
-TIE: Final = 1e-9
+BEFORE_TRICKS: Final = 2  # times as many worlds
+MOST_DOUBLINGS: Final = 3
+TIE: Final = 1e-9  # points
 
 OPTIONS: Final[dict[str, Option]] = {
-    "worlds": whole(30, 1, 100_000),
+    "worlds": whole(30, 1, 10_000),
     "inference": word(None, "the folder of a run, or another agent"),
     "exact": whole(24, 1, CARDS),
     "sure": real(1.0, 0.0, 100.0),
@@ -43,10 +50,9 @@ OPTIONS: Final[dict[str, Option]] = {
 
 
 class Pimc:
-    """Solves `worlds` sampled worlds for every decision that has a choice.
+    """Solves sampled worlds for every decision that has a choice; see above for `worlds`, `exact` and `sure`.
 
-    `inference`: a policy by whose probabilities of the actions seen the worlds are chosen from a larger pool; None: all alike.
-    `exact`: cards in all hands from which a deal is solved. Of equally good actions it takes the one that `heuristic` would, if among them.
+    `inference`: a policy by whose probabilities of the actions seen the worlds are chosen from a larger pool; None: all are alike.
     A choice is a function of the seed and the view.
     """
 
@@ -57,15 +63,12 @@ class Pimc:
         announce_compiling("the search", kernels.__file__)
         self.worlds, self.inference, self.exact, self.sure = worlds, inference, exact, sure
         self._seed = 0
-        self._heuristic = HeuristicPolicy()
-        self._parameters = np.array(TUNED)
+        self._heuristic, self._parameters = HeuristicPolicy(), np.array(TUNED)
         self._space = Workspace()
-        self._view, self._situation = np.zeros(1, VIEW), np.zeros(1, SITUATION)
-        self._after, self._results = np.zeros(ACTIONS, MATCH), np.zeros(ACTIONS)
-        self._card_values = np.zeros(CARDS, np.int64)
+        self._view, self._situation, self._room = np.zeros(1, VIEW), np.zeros(1, SITUATION), np.zeros(ACTIONS, MATCH)
 
     def reset(self, rules: Rules, size: int, seed: int) -> None:
-        """Keeps the seed."""
+        """Refuses what the policy of the inference refuses."""
         self._seed = seed
         if self.inference is not None:
             self.inference.reset(rules, size, seed)
@@ -74,41 +77,45 @@ class Pimc:
         """The chosen actions (n,) for `VIEW` records (n,); see `Policy.act`."""
         actions = self._heuristic.act(inputs, mask, seat)
         for i in np.flatnonzero(mask.sum(axis=1) > 1):
-            values, weights = self._look(inputs[i : i + 1], mask[i])
+            values, weights = self._look(inputs[i : i + 1])
             ahead = values - values[:, actions[i], None]
             mean = weights @ ahead
             error = np.sqrt(weights**2 @ (ahead - mean) ** 2)
-            actions[i] = np.where(mask[i] & (mean > self.sure * error + TIE), mean, 0.0).argmax() if (mask[i] & (mean > self.sure * error + TIE)).any() else actions[i]
+            better = np.where(mask[i] & (mean > self.sure * error + TIE), mean, 0.0)
+            if better.any():
+                actions[i] = better.argmax()
         return actions
 
     def values(self, views: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """What each action is worth to the side of the seat to act, (n, 70) points; nan for illegal ones."""
         means = np.full(mask.shape, np.nan)
         for i in np.flatnonzero(mask.any(axis=1)):
-            values, weights = self._look(views[i : i + 1], mask[i])
+            values, weights = self._look(views[i : i + 1])
             means[i, mask[i]] = weights @ values[:, mask[i]]
         return means
 
-    def _look(self, view: NDArray[Any], mask: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """For one decision (an array of one view) the values in every world, (w, 70) with 0 for illegal actions, and the worlds' weights (w,)."""
-        worlds, weights = self._worlds(view, view_seeds(view, self._seed))
+    def _look(self, view: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """For one decision (an array of one view) the values in each world, (w, 70) with 0 for illegal actions, and the worlds' weights."""
+        worlds, weights = self._worlds(view)
         values = np.zeros((len(worlds), ACTIONS))
         kernels.value_worlds(
-            worlds, self.exact, MATCH_POINTS, self._parameters, self._view, self._situation, *self._space.arrays, ALL_SWITCHES,
-            self._after, self._card_values, self._results, values,
+            worlds, self.exact, MATCH_POINTS, self._parameters, self._view, self._situation, *self._space.arrays, ALL_SWITCHES, self._room,
+            values,
         )  # fmt: skip
         return values, weights
 
-    def _worlds(self, view: NDArray[Any], seed: NDArray[np.uint64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Worlds of one view, and their weights: with inference as many draws, low in variance, from a pool of likelier and less likely ones."""
+    def _worlds(self, view: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Worlds of one view and their weights; with inference resampled, by equal steps of the cumulated chances, from a larger pool."""
+        public = view["public"][0]
+        n = self.worlds * (2 ** min(int(public["tricks_done"]), MOST_DOUBLINGS) if public["phase"] == PLAY else BEFORE_TRICKS)
+        seed = view_seeds(view, self._seed)
         if self.inference is None:
-            return sample_worlds(view, self.worlds, seed)[0], np.full(self.worlds, 1 / self.worlds)
-        pool = sample_worlds(view, self.worlds * POOL, seed)
-        chance = world_weights(view, pool, self.inference)[0]
-        # Systematic resampling: the point of each of `worlds` equal steps of the cumulated chances.
-        steps = (np.arange(self.worlds) + 0.5) / self.worlds
-        chosen, copies = np.unique(np.searchsorted(np.cumsum(chance), steps).clip(max=len(chance) - 1), return_counts=True)
-        return np.ascontiguousarray(pool[0][chosen]), copies / self.worlds
+            return sample_worlds(view, n, seed)[0], np.full(n, 1 / n)
+        pool = sample_worlds(view, n * POOL, seed)
+        chances = np.cumsum(world_weights(view, pool, self.inference)[0])
+        steps = np.searchsorted(chances, (np.arange(n) + 0.5) / n).clip(max=len(chances) - 1)
+        chosen, copies = np.unique(steps, return_counts=True)
+        return pool[0][chosen], copies / n
 
 
 def from_options(text: str) -> Pimc:

@@ -12,7 +12,11 @@ from pitchenv.rules import Rules
 
 
 class Policy(Protocol):
-    """A player, for any number of seats and matches at once."""
+    """A player, for any number of seats and matches at once.
+
+    Optional: `slow = True` for one that takes a millisecond or more a decision (the referee then plays it in small parts); `samples = True`
+    if `act` draws from what `probabilities` states (the referee may then take the luck of that out).
+    """
 
     reads: Literal["observation", "view"]  # what `act` is given
 

@@ -1,4 +1,5 @@
-"""The value of a deal with open hands by trying everything, with the engine's own `legal`, `apply` and scoring: what the solver is checked against."""
+"""The value of a deal with open hands by trying everything, with the engine's own `legal`, `apply` and scoring: what the solver is checked
+against."""
 
 import numpy as np
 

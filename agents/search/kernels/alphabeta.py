@@ -9,7 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from agents.search.kernels.position import LANE, LANES, bounds, final_value, fingerprint, lane_mask, lane_of, settled_pips
+from agents.search.kernels.position import LANE, LANES, lane_mask, lane_of
+from agents.search.kernels.standing import bounds, final_value, fingerprint, settled_pips
 from pitchenv.engine.bits import count, highest, lowest
 from pitchenv.engine.kernel import kernel
 from pitchenv.engine.seats import next_seat
@@ -123,8 +124,8 @@ def last_trick(s, leader):
 def search(s, table, order, switches, seat, left, led, best, best_seat, points, pips, alpha, beta):
     """The value of a position between `alpha` and `beta`; outside them a bound of it (fail-soft).
 
-    `left` seats, `seat` first, have yet to play to this trick, which holds `points` and `pips`, was led in lane `led` and is `best_seat`'s with
-    card `best` so far. `order` (plies, MOST_MOVES) is room for moves.
+    `left` seats, `seat` first, have yet to play to this trick. It holds `points` and `pips`, was led in lane `led`, and is `best_seat`'s
+    with card `best` so far. `order` (plies, MOST_MOVES) is room for moves.
     """
     s.nodes += 1
     key = np.uint64(0)

@@ -2,8 +2,7 @@
 
 from agents.search.kernels.objective import side_value
 from agents.search.kernels.solving import solve_cards, solve_one
-from pitchenv.actions import ACTIONS, PASS
-from pitchenv.cards import CARDS
+from pitchenv.actions import PASS
 from pitchenv.engine.bits import count, lowest
 from pitchenv.engine.kernel import kernel
 from pitchenv.engine.match import apply, legal
@@ -13,8 +12,6 @@ from pitchenv.engine.table import only_action
 from pitchenv.engine.view import view
 from pitchenv.policies.heuristic.decide import decide
 from pitchenv.policies.heuristic.parameters import FOUR_POINTS, MORE_POINTS
-
-NO_VALUE = -(2**62)
 
 
 @kernel
@@ -69,21 +66,19 @@ def same_tricks(a, b, players):
 
 
 @kernel
-def value_world(world, exact, match_points, parameters, v, situation, s, table, order, switches, after, card_values, results, values):
-    """Write to `values` (70,) what each legal action of the seat to act is worth to its side in one world.
+def value_world(world, exact, match_points, parameters, v, situation, s, table, order, switches, room, values):
+    """Write to `values` (70,) what each legal action of the seat to act is worth to its side in one world, with open hands.
 
-    Before the deal can be solved: after the action `heuristic` plays on at every seat to where it can. `after` (70,) is room for matches,
-    `results` (70,) for their values, `card_values` (54,) for the solver.
+    Before the deal can be solved `heuristic` plays on after the action to where it can; `room` (70,) are matches to work in.
     """
     side = side_of(world.public.turn, world.public.rules.sides)
     cards, calls = legal(world)
     if solvable(world, exact):
-        for card in range(CARDS):
-            card_values[card] = NO_VALUE
-        solve_cards(world, match_points, s, table, order, switches, card_values)
-        for card in range(CARDS):
-            if card_values[card] != NO_VALUE:
-                values[card] = for_side(world, card_values[card], side)
+        solve_cards(world, match_points, s, table, order, switches, s.card_values)
+        while cards:
+            card = lowest(cards)
+            cards &= cards - 1
+            values[card] = for_side(world, s.card_values[card], side)
         return
     tried = 0
     while cards or calls:
@@ -93,30 +88,29 @@ def value_world(world, exact, match_points, parameters, v, situation, s, table, 
         else:
             action = PASS + lowest(calls)
             calls &= calls - 1
-        after[tried] = world
-        m = after[tried]
+        m = room[tried]
+        room[tried] = world
         apply(m, action)
         play_on(m, exact, parameters, v, situation)
-        twin = tried
+        s.action[tried] = action
+        twin = NOBODY
         for k in range(tried):
-            if same_tricks(after[k], m, m.public.rules.players):
-                twin = k
-        if twin < tried:  # another call has come to the same: nothing to solve anew
-            results[tried] = results[twin]
+            if same_tricks(room[k], m, m.public.rules.players):
+                twin = s.action[k]
+        if twin != NOBODY:  # another call has come to the same: nothing to solve anew
+            values[action] = values[twin]
         elif m.public.phase == ENDED:
-            results[tried] = side_value(m, side)
+            values[action] = side_value(m, side)
         else:
-            results[tried] = for_side(m, solve_one(m, match_points, s, table, order, switches), side)
-        values[action] = results[tried]
+            values[action] = for_side(m, solve_one(m, match_points, s, table, order, switches), side)
         tried += 1
 
 
 @kernel
-def value_worlds(worlds, exact, match_points, parameters, views, situation, position, table, order, switches, after, card_values, results, values):
-    """`value_world` for every one of `worlds` (w,) into `values` (w, 70). `views`, `situation` and `position` are arrays of one record each to
-    work in."""
+def value_worlds(worlds, exact, match_points, parameters, views, situation, position, table, order, switches, room, values):
+    """`value_world` for every one of `worlds` (w,) into `values` (w, 70). `views`, `situation` and `position` are arrays of one record each
+    to work in."""
     for k in range(len(worlds)):
         value_world(
-            worlds[k], exact, match_points, parameters, views[0], situation[0], position[0], table, order, switches, after, card_values,
-            results, values[k],
+            worlds[k], exact, match_points, parameters, views[0], situation[0], position[0], table, order, switches, room, values[k]
         )  # fmt: skip

@@ -1,7 +1,8 @@
 """Many deals solved one after the other: what the Python face calls."""
 
 from agents.search.kernels.alphabeta import EQUIVALENCE, INFINITE, ZERO, beats, distinct, search
-from agents.search.kernels.position import bits_of, bounds, effective_others, lane_mask, lane_of, lay_out, settled_pips
+from agents.search.kernels.position import bits_of, lane_mask, lane_of, lay_out
+from agents.search.kernels.standing import bounds, effective_others, settled_pips
 from pitchenv.cards import SUITS
 from pitchenv.engine.bits import GOLDEN, count, highest, mix
 from pitchenv.engine.kernel import kernel
