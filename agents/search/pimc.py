@@ -11,7 +11,8 @@ twice as many for every trick that is done (at most 8 times). An action other th
 standard errors of their difference, which is over the same worlds.
 
 Values are for the deal's margin and, where the deal ends the match, for winning it (`agents.search.objective`; two sides only). With more
-than two sides the solver plays the pitcher's side against all the others together, and each of those is given the mean of theirs.
+than two sides the solver plays the pitcher's side against all the others together, and each of those is given the mean of theirs; with
+`maxn=yes` every side plays for itself, in endings of at most `MAXN_EXACT` cards, before which `heuristic` plays on.
 """
 
 from typing import Any, Final, Literal
@@ -23,14 +24,14 @@ from agents.search.inference import world_weights
 from agents.search.kernels import pimc as kernels
 from agents.search.kernels.alphabeta import ALL_SWITCHES
 from agents.search.objective import MATCH_POINTS
-from agents.search.options import Option, read_options, real, whole, word
+from agents.search.options import Option, read_options, real, whole, word, yes_no
 from agents.search.solver import Workspace
 from agents.search.worlds import sample_worlds, view_seeds
 from pitchenv import Rules
 from pitchenv.actions import ACTIONS
 from pitchenv.cards import CARDS
 from pitchenv.compiling import announce_compiling
-from pitchenv.engine.state import MATCH, PLAY, VIEW
+from pitchenv.engine.state import MATCH, PLAY, SEATS, VIEW
 from pitchenv.policies import Policy
 from pitchenv.policies.heuristic import HeuristicPolicy
 from pitchenv.policies.heuristic.parameters import TUNED
@@ -39,6 +40,7 @@ from pitchenv.policies.heuristic.situation import SITUATION
 POOL: Final = 4  # worlds that inference chooses from, for each that is solved
 BEFORE_TRICKS: Final = 2  # times as many worlds
 MOST_DOUBLINGS: Final = 3
+MAXN_EXACT: Final = 12
 TIE: Final = 1e-9  # points
 
 OPTIONS: Final[dict[str, Option]] = {
@@ -46,11 +48,12 @@ OPTIONS: Final[dict[str, Option]] = {
     "inference": word(None, "the folder of a run, or another agent"),
     "exact": whole(24, 1, CARDS),
     "sure": real(1.0, 0.0, 100.0),
+    "maxn": yes_no(False),
 }
 
 
 class Pimc:
-    """Solves sampled worlds for every decision that has a choice; see above for `worlds`, `exact` and `sure`.
+    """Solves sampled worlds for every decision that has a choice; see above for `worlds`, `exact`, `sure` and `maxn`.
 
     `inference`: a policy by whose probabilities of the actions seen the worlds are chosen from a larger pool; None: all are alike.
     A choice is a function of the seed and the view.
@@ -59,13 +62,15 @@ class Pimc:
     reads: Literal["observation", "view"] = "view"
     slow = True
 
-    def __init__(self, worlds: int = 30, inference: Policy | None = None, exact: int = 24, sure: float = 1.0) -> None:
+    def __init__(self, worlds: int = 30, inference: Policy | None = None, exact: int = 24, sure: float = 1.0, maxn: bool = False) -> None:
         announce_compiling("the search", kernels.__file__)
-        self.worlds, self.inference, self.exact, self.sure = worlds, inference, exact, sure
+        self.worlds, self.inference, self.sure, self.maxn = worlds, inference, sure, maxn
+        self.exact = min(exact, MAXN_EXACT) if maxn else exact
         self._seed = 0
         self._heuristic, self._parameters = HeuristicPolicy(), np.array(TUNED)
         self._space = Workspace()
         self._view, self._situation, self._room = np.zeros(1, VIEW), np.zeros(1, SITUATION), np.zeros(ACTIONS, MATCH)
+        self._margins = np.zeros((MAXN_EXACT + 2, SEATS))
 
     def reset(self, rules: Rules, size: int, seed: int) -> None:
         """Refuses what the policy of the inference refuses."""
@@ -99,8 +104,8 @@ class Pimc:
         worlds, weights = self._worlds(view)
         values = np.zeros((len(worlds), ACTIONS))
         kernels.value_worlds(
-            worlds, self.exact, MATCH_POINTS, self._parameters, self._view, self._situation, *self._space.arrays, ALL_SWITCHES, self._room,
-            values,
+            worlds, self.exact, MATCH_POINTS, self._parameters, self._view, self._situation, *self._space.arrays, ALL_SWITCHES, self.maxn,
+            self._margins, self._room, values,
         )  # fmt: skip
         return values, weights
 

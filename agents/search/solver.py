@@ -5,14 +5,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.search.kernels import maxn
 from agents.search.kernels import solving as kernels
 from agents.search.kernels.alphabeta import ALL_SWITCHES, ENTRY, MOST_MOVES, TABLE_SIZE
 from agents.search.kernels.position import PLIES, POSITION
 from pitchenv.cards import CARDS
 from pitchenv.checks import InputError
 from pitchenv.compiling import announce_compiling
-from pitchenv.engine.state import MATCH, PHASES, PLAY
+from pitchenv.engine.state import MATCH, PHASES, PLAY, SEATS
 
+MOST_MAXN: Final = 18
 UNKNOWN: Final = np.iinfo(np.int64).min
 
 
@@ -56,6 +58,21 @@ class Solver:
         values = np.full((len(matches), CARDS), UNKNOWN)
         kernels.solve_cards_all(matches, self.match_points, *self._space.arrays, self.switches, values)
         return np.where(values == UNKNOWN, np.nan, values / _scale(matches)[:, None])
+
+    def maxn(self, matches: NDArray[np.void]) -> NDArray[np.float64]:
+        """The margins by side (n, 8) where every side makes its own as large as it can (maxⁿ), zeros beyond the sides.
+
+        Of lines equally good for who chooses, the one best for side 0, then 1, and so on. Nothing is pruned: at most `MOST_MAXN` cards in
+        all hands. Raises InputError.
+        """
+        self._check(matches)
+        held = matches["public"]["held"].sum(axis=1, dtype=np.int64)
+        if (held > MOST_MAXN).any():
+            at = int((held > MOST_MAXN).argmax())
+            raise InputError(f"matches[{at}]: {held[at]} cards in hand; allowed for maxn: at most {MOST_MAXN}")
+        values = np.zeros((len(matches), SEATS))
+        maxn.maxn_all(matches, self._space.position, np.zeros((MOST_MAXN + 2, SEATS)), np.zeros(1, MATCH), values)
+        return values
 
     @staticmethod
     def _check(matches: NDArray[np.void]) -> None:

@@ -55,6 +55,56 @@ def brute_force(matches: np.ndarray, match_points: int = 0) -> np.ndarray:
 
 
 @kernel
+def best_margins(stack, depth, margins):
+    """Write to row `depth` of `margins` those of all sides where each makes its own as large as it can; ties for the lower sides."""
+    m = stack[depth]
+    p = m.public
+    sides = p.rules.sides
+    if p.phase != PLAY:
+        for side in range(sides):
+            margins[depth, side] = p.change[side]
+            for other in range(sides):
+                if other != side:
+                    margins[depth, side] -= p.change[other] / (sides - 1)
+        return
+    mover = side_of(p.turn, sides)
+    cards, _ = legal(m)
+    first = True
+    while cards:
+        stack[depth + 1] = m
+        apply(stack[depth + 1], lowest(cards))
+        cards &= cards - 1
+        best_margins(stack, depth + 1, margins)
+        gain = margins[depth + 1, mover] - margins[depth, mover]
+        if not first and abs(gain) < 1e-9:
+            for side in range(sides):
+                gain = margins[depth + 1, side] - margins[depth, side]
+                if abs(gain) > 1e-9:
+                    break
+        if first or gain > 1e-9:
+            for side in range(sides):
+                margins[depth, side] = margins[depth + 1, side]
+        first = False
+
+
+@kernel
+def all_best_margins(matches, stack, margins, values):
+    """`best_margins` of every match."""
+    for i in range(len(matches)):
+        stack[0] = matches[i]
+        best_margins(stack, np.int64(0), margins)
+        for side in range(matches[i].public.rules.sides):
+            values[i, side] = margins[0, side]
+
+
+def brute_force_maxn(matches: np.ndarray) -> np.ndarray:
+    """The margins (n, 8) by side."""
+    values = np.zeros((len(matches), 8))
+    all_best_margins(matches, np.zeros(MOST_DEEP, MATCH), np.zeros((MOST_DEEP, 8)), values)
+    return values
+
+
+@kernel
 def ways_to_go_on(m):
     """At most so many ways are there to play the rest of the deal."""
     ways = 1

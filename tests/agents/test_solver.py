@@ -13,7 +13,7 @@ from pitchenv.cards import card
 from pitchenv.checks import InputError
 from pitchenv.engine.state import MATCH, PLAY
 from pitchenv.policies.heuristic import HeuristicPolicy
-from tests.agents.brute_force import brute_force, endings
+from tests.agents.brute_force import brute_force, brute_force_maxn, endings
 from tests.random_rules import random_rules
 
 EVERY_SWITCH = range(ALL_SWITCHES + 1)
@@ -45,7 +45,7 @@ def test_equals_brute_force(endings_and_rules, match_points):
 
 def test_every_card_equals_brute_force(endings_and_rules):
     """The value after a card is the value of the match in which it has been played."""
-    some = [(rules, record) for record, rules in zip(*endings_and_rules, strict=True)][::25]
+    some = [(rules, record) for record, rules in zip(*endings_and_rules, strict=True)][::6]
     games = [Game.from_record(rules, record) for rules, record in some]
     values = Solver().cards(np.concatenate([game._match for game in games]))
     for row, game in zip(values, games, strict=True):
@@ -55,6 +55,18 @@ def test_every_card_equals_brute_force(endings_and_rules):
         game.apply(action)
     expected = brute_force(np.concatenate([game._match for *_, game in after]))
     np.testing.assert_allclose([values[i, action] for i, action, _ in after], expected)
+
+
+def test_maxn_equals_brute_force(endings_and_rules):
+    matches, _ = endings_and_rules
+    matches = matches[matches["public"]["held"].sum(axis=1) <= 12]
+    values = Solver().maxn(matches)
+    np.testing.assert_allclose(values, brute_force_maxn(matches), atol=1e-9)
+    np.testing.assert_allclose(values.sum(axis=1), 0, atol=1e-9)
+    two = matches["public"]["rules"]["sides"] == 2
+    pitchers = matches["public"]["pitcher"] % 2
+    np.testing.assert_allclose(values[np.arange(len(values)), pitchers][two], Solver().solve(matches[two]))  # minimax
+    assert len(matches) > 5000
 
 
 def full_deals(game: str, n: int) -> np.ndarray:
@@ -136,3 +148,5 @@ def test_refusals():
         Solver().solve(Batch("auction-2", 2, 1).matches)
     with pytest.raises(InputError, match="allowed: MATCH records"):
         Solver().solve(np.zeros((2, 2), MATCH))
+    with pytest.raises(InputError, match=r"matches\[0\]: 24 cards in hand; allowed for maxn: at most 18"):
+        Solver().maxn(full_deals("auction-4", 2))

@@ -9,19 +9,26 @@ MATCH_POINTS: Final = 6
 
 
 @kernel
-def side_value(m, side):
-    """What a deal that has ended is worth to a side; 0 when it was thrown in."""
+def margin_of(m, side):
+    """The change of a side's score in a deal that has been played, less the mean change of the others'."""
     p = m.public
-    if p.scored != POINTS:
-        return 0.0
     sides = p.rules.sides
     total = 0.0
     for other in range(sides):
         total += p.change[other]
     own = float(p.change[side])
-    value = own - (total - own) / (sides - 1)
+    return own - (total - own) / (sides - 1)
+
+
+@kernel
+def side_value(m, side):
+    """What a deal that has ended is worth to a side; 0 when it was thrown in."""
+    p = m.public
+    if p.scored != POINTS:
+        return 0.0
+    value = margin_of(m, side)
     if p.over:
-        value += MATCH_POINTS if p.winner == side else -MATCH_POINTS / (sides - 1)
+        value += MATCH_POINTS if p.winner == side else -MATCH_POINTS / (p.rules.sides - 1)
     return value
 
 

@@ -1,5 +1,6 @@
 """What each action is worth in sampled worlds with open hands: see `agents.search.pimc`."""
 
+from agents.search.kernels.maxn import margins_of
 from agents.search.kernels.objective import side_value
 from agents.search.kernels.solving import solve_cards, solve_one
 from pitchenv.actions import PASS
@@ -66,14 +67,15 @@ def same_tricks(a, b, players):
 
 
 @kernel
-def value_world(world, exact, match_points, parameters, v, situation, s, table, order, switches, room, values):
+def value_world(world, exact, match_points, parameters, v, situation, s, table, order, switches, selfish, margins, room, values):
     """Write to `values` (70,) what each legal action of the seat to act is worth to its side in one world, with open hands.
 
-    Before the deal can be solved `heuristic` plays on after the action to where it can; `room` (70,) are matches to work in.
+    Before the deal can be solved `heuristic` plays on after the action to where it can; with `selfish` that is solved by maxⁿ. `room` (70,)
+    are matches and `margins` rows to work in.
     """
     side = side_of(world.public.turn, world.public.rules.sides)
     cards, calls = legal(world)
-    if solvable(world, exact):
+    if solvable(world, exact) and not selfish:
         solve_cards(world, match_points, s, table, order, switches, s.card_values)
         while cards:
             card = lowest(cards)
@@ -101,16 +103,22 @@ def value_world(world, exact, match_points, parameters, v, situation, s, table, 
             values[action] = values[twin]
         elif m.public.phase == ENDED:
             values[action] = side_value(m, side)
+        elif selfish:
+            margins_of(m, s, margins, margins[len(margins) - 1])
+            values[action] = margins[len(margins) - 1, side]
         else:
             values[action] = for_side(m, solve_one(m, match_points, s, table, order, switches), side)
         tried += 1
 
 
 @kernel
-def value_worlds(worlds, exact, match_points, parameters, views, situation, position, table, order, switches, room, values):
+def value_worlds(
+    worlds, exact, match_points, parameters, views, situation, position, table, order, switches, selfish, margins, room, values
+):  # fmt: skip
     """`value_world` for every one of `worlds` (w,) into `values` (w, 70). `views`, `situation` and `position` are arrays of one record each
     to work in."""
     for k in range(len(worlds)):
         value_world(
-            worlds[k], exact, match_points, parameters, views[0], situation[0], position[0], table, order, switches, room, values[k]
+            worlds[k], exact, match_points, parameters, views[0], situation[0], position[0], table, order, switches, selfish, margins, room,
+            values[k],
         )  # fmt: skip

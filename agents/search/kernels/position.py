@@ -43,6 +43,7 @@ POSITION: Final = np.dtype(
         ("points_left", np.int64),  # on the table and in hand, without Game
         ("pips_left", np.int64),
         ("game_at_stake", np.int64),  # 1 where Game goes by pips
+        ("bid", np.int64),
         ("capped", np.int64),  # 1 where the others' scores are cut off at the target
         ("room", np.int64, SEATS),  # by side: points to the target, where capped
         ("worth", np.int64, (MOST_POINTS + 1, MOST_POINTS + 1)),  # by points of the pitcher's side and of the others
@@ -250,6 +251,7 @@ def value_points(m, match_points, s):
     """
     p = m.public
     r = p.rules
+    s.bid = p.bid
     s.capped = r.overshoot == CAPPED
     for side in range(r.sides):
         s.room[side] = max(0, r.target - p.scores[side])
