@@ -2,7 +2,7 @@
 
 from agents.search.kernels.alphabeta import EQUIVALENCE, INFINITE, ZERO, beats, distinct, search
 from agents.search.kernels.position import bits_of, lane_mask, lane_of, lay_out
-from agents.search.kernels.standing import effective_others, settled_pips
+from agents.search.kernels.standing import bounds, effective_others, settled_pips
 from pitchenv.cards import SUITS
 from pitchenv.engine.bits import GOLDEN, count, highest, mix
 from pitchenv.engine.kernel import kernel
@@ -72,9 +72,12 @@ def first_guess(s):
 def exact_after(s, table, order, switches, bit, least, guess):
     """The value after a card if it is over `least`, else `least`. By tests of one threshold each, which cut off most, beginning at a guess:
     MTD(f) (Plaat, Schaeffer, Pijls and de Bruin, "Best-first fixed-depth minimax algorithms", 1996)."""
-    low = max(-INFINITE, least)
+    low = -INFINITE
     high = INFINITE
-    value = max(guess, low)
+    if s.left == s.players:  # they hold whatever is played, but count on a trick not having begun
+        low, high = bounds(s)
+    low = max(low, least)
+    value = min(max(guess, low), high)
     while low < high:
         beta = value + 1 if value == low else value
         value = value_after(s, table, order, switches, bit, beta - 1, beta)
