@@ -53,6 +53,7 @@ class Ismcts:
     """
 
     reads: Literal["observation", "view"] = "view"
+    slow = True
 
     def __init__(self, iterations: int = 1000, rollout: str = "heuristic", exploration: float = 4.0, depth: int = HISTORY) -> None:
         announce_compiling("the tree search", kernels.__file__)

@@ -45,6 +45,7 @@ class LookAhead:
     """
 
     reads: Literal["observation", "view"] = "view"
+    slow = True
 
     def __init__(self, policy: Policy, worlds: int = 30, inference: bool = True, top: int = ACTIONS, sure: float = 1.0) -> None:
         self.policy, self.worlds, self.inference, self.top, self.sure = policy, worlds, inference, top, sure
