@@ -46,8 +46,8 @@ def real(default: float, low: float, high: float) -> Option:
     return Option(default, read)
 
 
-def yes_no(default: bool) -> Option:
-    """yes or no."""
+def yes_no(default: bool | None) -> Option:
+    """yes or no; None where it depends."""
 
     def read(text: str) -> bool:
         if text not in ("yes", "no"):

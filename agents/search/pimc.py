@@ -10,9 +10,10 @@ there `heuristic` plays on until they are not.
 twice as many for every trick that is done (at most 8 times). An action other than `heuristic`'s is taken if it is ahead of that by `sure`
 standard errors of their difference, which is over the same worlds.
 
-Values are for the deal's margin and, where the deal ends the match, for winning it (`agents.search.objective`; two sides only). With more
-than two sides the solver plays the pitcher's side against all the others together, and each of those is given the mean of theirs; with
-`maxn=yes` every side plays for itself, in endings of at most `MAXN_EXACT` cards, before which `heuristic` plays on.
+Values are for the deal's margin and, where the deal ends the match, for winning it (`agents.search.objective`; not with maxⁿ). With more
+than two sides every side plays for itself (maxⁿ), in endings of at most `MAXN_EXACT` cards; before those `heuristic` plays on. With
+`maxn=no` the pitcher's side plays against all the others together, which can be solved from further back, and each of those is given the
+mean of theirs.
 """
 
 from typing import Any, Final, Literal
@@ -48,7 +49,7 @@ OPTIONS: Final[dict[str, Option]] = {
     "inference": word(None, "the folder of a run, or another agent"),
     "exact": whole(24, 1, CARDS),
     "sure": real(1.0, 0.0, 100.0),
-    "maxn": yes_no(False),
+    "maxn": yes_no(None),
 }
 
 
@@ -56,16 +57,17 @@ class Pimc:
     """Solves sampled worlds for every decision that has a choice; see above for `worlds`, `exact`, `sure` and `maxn`.
 
     `inference`: a policy by whose probabilities of the actions seen the worlds are chosen from a larger pool; None: all are alike.
-    A choice is a function of the seed and the view.
+    `maxn`: None is for more than two sides alone. A choice is a function of the seed and the view.
     """
 
     reads: Literal["observation", "view"] = "view"
     slow = True
 
-    def __init__(self, worlds: int = 30, inference: Policy | None = None, exact: int = 24, sure: float = 1.0, maxn: bool = False) -> None:
+    def __init__(
+        self, worlds: int = 30, inference: Policy | None = None, exact: int = 24, sure: float = 1.0, maxn: bool | None = None
+    ) -> None:
         announce_compiling("the search", kernels.__file__)
-        self.worlds, self.inference, self.sure, self.maxn = worlds, inference, sure, maxn
-        self.exact = min(exact, MAXN_EXACT) if maxn else exact
+        self.worlds, self.inference, self.exact, self.sure, self.maxn = worlds, inference, exact, sure, maxn
         self._seed = 0
         self._heuristic, self._parameters = HeuristicPolicy(), np.array(TUNED)
         self._space = Workspace()
@@ -102,9 +104,11 @@ class Pimc:
     def _look(self, view: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """For one decision (an array of one view) the values in each world, (w, 70) with 0 for illegal actions, and the worlds' weights."""
         worlds, weights = self._worlds(view)
+        maxn = view["public"]["rules"]["sides"][0] > 2 if self.maxn is None else self.maxn
+        exact = min(self.exact, MAXN_EXACT) if maxn else self.exact
         values = np.zeros((len(worlds), ACTIONS))
         kernels.value_worlds(
-            worlds, self.exact, MATCH_POINTS, self._parameters, self._view, self._situation, *self._space.arrays, ALL_SWITCHES, self.maxn,
+            worlds, exact, MATCH_POINTS, self._parameters, self._view, self._situation, *self._space.arrays, ALL_SWITCHES, bool(maxn),
             self._margins, self._room, values,
         )  # fmt: skip
         return values, weights

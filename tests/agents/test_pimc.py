@@ -7,7 +7,7 @@ import pytest
 
 import agents
 from agents import AgentError
-from agents.search.pimc import MAXN_EXACT, Pimc, from_options
+from agents.search.pimc import Pimc, from_options
 from pitchenv import Game, Rules, games, load_rules
 from pitchenv.actions import ACTIONS, action_number
 from pitchenv.cards import card
@@ -22,12 +22,12 @@ def test_hidden_cards_make_no_difference(name: str) -> None:
     assert sees_no_hidden_cards(Pimc(3, exact=16), name, seed=8) > 4
 
 
-@pytest.mark.parametrize("options", [{"maxn": True}, {"inference": HeuristicPolicy()}])
+@pytest.mark.parametrize("options", [{"maxn": False}, {"inference": HeuristicPolicy()}])
 def test_nor_do_they_with_options(options: dict) -> None:
     assert sees_no_hidden_cards(Pimc(3, exact=16, **options), "auction-3", seed=8) > 4
 
 
-@pytest.mark.parametrize("spec", ["pimc:worlds=3,exact=12", "pimc:worlds=3,inference=heuristic,exact=12", "pimc:worlds=3,maxn=yes,sure=0"])
+@pytest.mark.parametrize("spec", ["pimc:worlds=3,exact=12", "pimc:worlds=3,inference=heuristic,exact=12", "pimc:worlds=3,maxn=no,sure=0"])
 def test_each_decision_stands_alone(spec: str) -> None:
     answers_row_by_row(agents.load(spec), load_rules("auction-3"), 20)
 
@@ -91,7 +91,7 @@ def test_maxn_values_are_those_of_every_side_for_itself() -> None:
         rng = random.Random(seed)
         while game.phase != "play" or game.trump is None:
             game.apply(rng.choice(game.legal_actions()))
-        player = Pimc(1, maxn=True)
+        player = Pimc(1)
         player.reset(rules, 1, 1)
         # A world that is the deal: what others hold is taken from the match itself.
         player._worlds = lambda view, match=game._match: (match.copy(), np.ones(1))  # type: ignore[method-assign]
@@ -142,6 +142,6 @@ def test_refusals(options: str, message: str) -> None:
 
 def test_options() -> None:
     player = from_options("worlds=7,sure=2,exact=20")
-    assert (player.worlds, player.sure, player.exact, player.maxn, player.inference) == (7, 2.0, 20, False, None)
-    assert from_options("maxn=yes").exact == MAXN_EXACT
+    assert (player.worlds, player.sure, player.exact, player.maxn, player.inference) == (7, 2.0, 20, None, None)
+    assert from_options("maxn=no").maxn is False
     assert isinstance(from_options("inference=heuristic").inference, HeuristicPolicy)
