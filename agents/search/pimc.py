@@ -6,9 +6,9 @@ of the deal. Before them `heuristic` plays on at every seat after the action unt
 the auction, the exchange, a first lead that makes trump. Deals with more cards in hand than `exact` are too large to solve in every world:
 there `heuristic` plays on until they are not.
 
-`worlds` are drawn at the first trick. Calls, whose values spread more, are given twice as many; later tricks, which are quicker to solve,
-twice as many for every trick that is done (at most 8 times). An action other than `heuristic`'s is taken if it is ahead of that by `sure`
-standard errors of their difference, which is over the same worlds.
+`worlds` are drawn for the first lead. From then on a deal is solved four times as quickly, or more, with every trick that is done: so that
+many times as many are drawn, card by card (at most 16 times). Calls, whose values spread more, are given twice as many. An action other
+than `heuristic`'s is taken if it is ahead of that by `sure` standard errors of their difference, which is over the same worlds.
 
 Values are for the deal's margin and, where the deal ends the match, for winning it (`agents.search.objective`; not with maxⁿ). With more
 than two sides every side plays for itself (maxⁿ), in endings of at most `MAXN_EXACT` cards; before those `heuristic` plays on. With
@@ -40,7 +40,8 @@ from pitchenv.policies.heuristic.situation import SITUATION
 
 POOL: Final = 4  # worlds that inference chooses from, for each that is solved
 BEFORE_TRICKS: Final = 2  # times as many worlds
-MOST_DOUBLINGS: Final = 3
+EACH_TRICK: Final = 4  # times as many more
+AT_MOST: Final = 16  # times as many
 MAXN_EXACT: Final = 12
 TIE: Final = 1e-9  # points
 
@@ -115,8 +116,11 @@ class Pimc:
 
     def _worlds(self, view: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Worlds of one view and their weights; with inference resampled, by equal steps of the cumulated chances, from a larger pool."""
+        n = self.worlds * BEFORE_TRICKS
         public = view["public"][0]
-        n = self.worlds * (2 ** min(int(public["tricks_done"]), MOST_DOUBLINGS) if public["phase"] == PLAY else BEFORE_TRICKS)
+        if public["phase"] == PLAY:
+            cards = sum(int(played).bit_count() for played in public["played"])
+            n = int(self.worlds * min(EACH_TRICK ** (cards / int(public["rules"]["players"])), AT_MOST))
         seed = view_seeds(view, self._seed)
         if self.inference is None:
             return sample_worlds(view, n, seed)[0], np.full(n, 1 / n)
