@@ -20,8 +20,8 @@ class Option:
     read: Callable[[str], Any]
 
 
-def whole(default: int, low: int, high: int) -> Option:
-    """A whole number, low … high."""
+def whole(default: int | None, low: int, high: int) -> Option:
+    """A whole number, low … high; None where it depends."""
 
     def read(text: str) -> int:
         if not (text.isascii() and text.lstrip("+-").isdigit() and len(text) < 20) or not low <= int(text) <= high:

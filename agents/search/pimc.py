@@ -42,13 +42,13 @@ POOL: Final = 4  # worlds that inference chooses from, for each that is solved
 BEFORE_TRICKS: Final = 2  # times as many worlds
 EACH_TRICK: Final = 4  # times as many more
 AT_MOST: Final = 16  # times as many
-MAXN_EXACT: Final = 12
+EXACT, EXACT_OF_MORE_POINTS, MAXN_EXACT = 24, 20, 12  # cards in all hands: what is quick enough in games of four points, of more, by maxⁿ
 TIE: Final = 1e-9  # points
 
 OPTIONS: Final[dict[str, Option]] = {
     "worlds": whole(30, 1, 10_000),
     "inference": word(None, "the folder of a run, or another agent"),
-    "exact": whole(24, 1, CARDS),
+    "exact": whole(None, 1, CARDS),
     "sure": real(1.0, 0.0, 100.0),
     "maxn": yes_no(None),
 }
@@ -58,14 +58,14 @@ class Pimc:
     """Solves sampled worlds for every decision that has a choice; see above for `worlds`, `exact`, `sure` and `maxn`.
 
     `inference`: a policy by whose probabilities of the actions seen the worlds are chosen from a larger pool; None: all are alike.
-    `maxn`: None is for more than two sides alone. A choice is a function of the seed and the view.
+    `exact` and `maxn` None: as the game is. A choice is a function of the seed and the view.
     """
 
     reads: Literal["observation", "view"] = "view"
     slow = True
 
     def __init__(
-        self, worlds: int = 30, inference: Policy | None = None, exact: int = 24, sure: float = 1.0, maxn: bool | None = None
+        self, worlds: int = 30, inference: Policy | None = None, exact: int | None = None, sure: float = 1.0, maxn: bool | None = None
     ) -> None:
         announce_compiling("the search", kernels.__file__)
         self.worlds, self.inference, self.exact, self.sure, self.maxn = worlds, inference, exact, sure, maxn
@@ -105,11 +105,14 @@ class Pimc:
     def _look(self, view: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """For one decision (an array of one view) the values in each world, (w, 70) with 0 for illegal actions, and the worlds' weights."""
         worlds, weights = self._worlds(view)
-        maxn = view["public"]["rules"]["sides"][0] > 2 if self.maxn is None else self.maxn
-        exact = min(self.exact, MAXN_EXACT) if maxn else self.exact
+        rules = view["public"]["rules"][0]
+        maxn = bool(rules["sides"] > 2) if self.maxn is None else self.maxn
+        exact = self.exact or (EXACT if rules["max_bid"] <= 4 else EXACT_OF_MORE_POINTS)
+        if maxn:
+            exact = min(exact, MAXN_EXACT)
         values = np.zeros((len(worlds), ACTIONS))
         kernels.value_worlds(
-            worlds, exact, MATCH_POINTS, self._parameters, self._view, self._situation, *self._space.arrays, ALL_SWITCHES, bool(maxn),
+            worlds, exact, MATCH_POINTS, self._parameters, self._view, self._situation, *self._space.arrays, ALL_SWITCHES, maxn,
             self._margins, self._room, values,
         )  # fmt: skip
         return values, weights
