@@ -23,7 +23,7 @@ train: setup
 	$(BIN)/python -m training match $(RUN) heuristic --rules auction-4-partners --deals 5000
 
 test: setup
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: setup
 	$(BIN)/ruff check .
