@@ -49,14 +49,14 @@ def _searcher(module: str) -> Callable[[str], Policy]:
     return make
 
 
+SEARCHERS: Final = {"pimc": "pimc", "ismcts": "ismcts", "search": "lookahead"}  # their modules in `agents.search`
+
 # Name, and what makes a player from what stands behind its colon.
 PLAYERS: Final[dict[str, Callable[[str], Policy]]] = {
     "random": _random,
     "heuristic": _heuristic,
     "sampled": _sampled,
-    "pimc": _searcher("pimc"),
-    "ismcts": _searcher("ismcts"),
-    "search": _searcher("lookahead"),
+    **{name: _searcher(module) for name, module in SEARCHERS.items()},
 }
 
 
@@ -90,13 +90,22 @@ def load(spec: str | os.PathLike[str]) -> Policy:
     raise AgentError(f"agent {spec!r}: unknown{near(spec, PLAYERS)}; allowed: {', '.join(PLAYERS)}, a run folder, or module:Class")
 
 
+def said(fault: BaseException, named: bool = True) -> str:
+    """What an exception of a user's code says, in one line, behind its type's name; only that name if it says nothing or its text fails."""
+    name = type(fault).__name__
+    try:
+        text = " ".join(str(fault).split())
+    except (Exception, SystemExit):
+        text = ""
+    return f"{name}: {text}" if named and text else text or name
+
+
 def _user_class(spec: str, module_name: str, class_name: str) -> Policy:
     """A player of a class of the user's own."""
     try:
         module = importlib.import_module(module_name)
     except (Exception, SystemExit) as fault:  # whatever the user's module raises
-        message = " ".join(f"{type(fault).__name__}: {fault}".split())
-        raise AgentError(f"agent {spec!r}: module {module_name!r} does not import: {message}{near(module_name, PLAYERS)}") from fault
+        raise AgentError(f"agent {spec!r}: module {module_name!r} does not import: {said(fault)}{near(module_name, PLAYERS)}") from fault
     made = getattr(module, class_name, None)
     if not callable(made):
         known = [n for n, value in vars(module).items() if isinstance(value, type) and not n.startswith("_")]
@@ -104,8 +113,7 @@ def _user_class(spec: str, module_name: str, class_name: str) -> Policy:
     try:
         player = made()
     except (Exception, SystemExit) as fault:
-        message = " ".join(f"{type(fault).__name__}: {fault}".split())
-        raise AgentError(f"agent {spec!r}: {class_name}() fails: {message}; allowed: a class that needs no arguments") from fault
+        raise AgentError(f"agent {spec!r}: {class_name}() fails: {said(fault)}; allowed: a class that needs no arguments") from fault
     return check_player(player, spec)
 
 

@@ -35,6 +35,12 @@ class NoAct:
     reads = "view"
     def reset(self, rules, size, seed): pass
 
+class Speechless(Exception):
+    def __str__(self): raise RuntimeError("no words")
+
+class CannotSayWhy(First):
+    def __init__(self): raise Speechless
+
 instance = 3
 """
 
@@ -123,6 +129,7 @@ def test_each_call_loads_another_player() -> None:
         ("own_players:instance", ["'instance'", "class"]),
         ("own_players:NeedsMore", ["NeedsMore", "depth", "no arguments"]),
         ("own_players:ReadsMatches", ["reads = 'match'", "observation, view"]),
+        ("own_players:CannotSayWhy", ["CannotSayWhy() fails: Speechless;"]),
         ("own_players:NoAct", ["NoAct", "no method 'act'"]),
         ("own_players:", ["own_players:", "no class ''"]),
         (":Player", ["agent ':Player'", "unknown"]),

@@ -95,14 +95,22 @@ def _named(values: dict[int, float] | None) -> dict[str, float] | None:
     return None if values is None else {action_name(action): value for action, value in values.items()}
 
 
-def analyse(record: dict[str, Any], rules: Rules, solve: OpenHands, agent: Player | None, only: int | None = None) -> list[Deal]:
-    """The decisions of a record that replays on these rules, of all its deals or of number `only`. Raises AgentError."""
+def analyse(
+    record: dict[str, Any], rules: Rules, solve: OpenHands, agent: Player | None, only: int | None = None, number: int = 1
+) -> list[Deal]:
+    """The decisions of a record that replays on these rules, of all its deals or of number `only`. Raises AgentError.
+
+    The agent's random numbers follow from the `number` of the match and that of the deal, whatever else is analysed.
+    """
     deals, matches = _decisions(record, rules, only)
     decisions = [decision for deal in deals for decision in deal.decisions]
     if decisions:
         _solve(decisions, matches, rules, solve)
         if agent is not None:
-            _ask(decisions, matches, rules, agent)
+            at = 0
+            for deal in deals:
+                _ask(deal.decisions, matches[at : at + len(deal.decisions)], rules, agent, (number, deal.number))
+                at += len(deal.decisions)
     return deals
 
 
@@ -144,10 +152,12 @@ def _solve(decisions: list[Decision], matches: np.ndarray, rules: Rules, solve: 
         decisions[i].solver_values = {card: float(of_cards[card]) for card in range(CARDS) if not np.isnan(of_cards[card])}
 
 
-def _ask(decisions: list[Decision], matches: np.ndarray, rules: Rules, agent: Player) -> None:
-    """What the agent would have done in every place, and how it sees the actions."""
+def _ask(decisions: list[Decision], matches: np.ndarray, rules: Rules, agent: Player, seed: tuple[int, int]) -> None:
+    """What the agent would have done in every place of a deal, and how it sees the actions."""
+    if not decisions:
+        return
     batch = Batch.from_matches([rules] * len(matches), matches)
-    agent.reset(rules, len(matches), [0])
+    agent.reset(rules, len(matches), seed)
     views = batch.views()
     choices = agent.act(batch, np.arange(len(matches)), views)
     chances = _stated(agent, "probabilities", views, batch.mask, batch.seat)

@@ -1,10 +1,9 @@
 """`python -m training analyze RECORD`: what each decision of a recorded match was worth, in points."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import tyro
 from rich.console import Console
@@ -18,6 +17,7 @@ from pitchenv.records import read_records, replay, rules_text
 from training.analysis import Deal, Decision, OpenHands, analyse, by_seat
 from training.command_line import check_new_file, option_names, parse
 from training.players import Player
+from training.result_file import check_another, write_json
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Arguments:
     Example: python -m training analyze games.jsonl --match 1 --deal 2 --agent pimc:worlds=30
     """
 
-    record: tyro.conf.Positional[Path]
+    record: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RECORD")]
     """A file of match records (JSON Lines), such as `match --records` writes."""
 
     match: int | None = None
@@ -37,8 +37,9 @@ class Arguments:
     deal: int | None = None
     """Which deal of the match, from 1; by default all."""
 
-    agent: str = ""
-    """An agent to ask what it would have done, and, where it says so, with what chance and what it expects of every action."""
+    agent: Annotated[str, tyro.conf.arg(metavar="AGENT")] = ""
+    """An agent to ask what it would have done, and, where it says so, with what chance and what it expects of every action: random,
+    heuristic, a run folder, sampled:RUN, pimc:worlds=N, ismcts:iterations=N, search:RUN,worlds=N, or module:Class of your own."""
 
     json: Path | None = None
     """A file for all of it."""
@@ -56,12 +57,13 @@ def run(arguments: Arguments) -> dict[str, Any]:
             raise InputError(f"{name} = {value}: allowed: whole numbers from 1")
     if arguments.json:
         check_new_file("json", arguments.json)
+        check_another("json", arguments.json, "the record", arguments.record)
     agent = Player(arguments.agent, agents.load(arguments.agent), 0) if arguments.agent else None
     matches = []
     chosen = _chosen(arguments)
     solve = open_hands()
     for number, record, game in chosen:
-        deals = analyse(record, game.rules, solve, agent, arguments.deal)
+        deals = analyse(record, game.rules, solve, agent, arguments.deal, number)
         names = _names(record, game.rules)
         matches.append(_report(number, game.rules, names, deals))
         _show(number, game.rules, names, deals, arguments.agent)
@@ -70,10 +72,7 @@ def run(arguments: Arguments) -> dict[str, Any]:
         report["illegal"] = agent.illegal
         print(f"illegal proposals of {agent.name}: {agent.illegal}, replaced by the first legal action")
     if arguments.json:
-        try:
-            arguments.json.write_text(json.dumps(report, indent=1) + "\n")
-        except OSError as fault:
-            raise InputError(f"json = {str(arguments.json)!r}: cannot be written: {fault.strerror}") from None
+        write_json("json", arguments.json, report)
     return report
 
 

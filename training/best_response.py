@@ -7,9 +7,9 @@ bound on the agent's exploitability (of one side, as in NashConv), not an estima
 learning a best response", 2022.
 """
 
+import contextlib
 import dataclasses
 import json
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,10 +30,11 @@ from training.checkpoint import CONFIG_FILE, STATE_FILE, load_checkpoint
 from training.command_line import check_new_file, option_names, parse, rule_change
 from training.config import TrainConfig, from_dict, load_config
 from training.files import write_file
-from training.frozen import freeze, frozen_spec, load_frozen
+from training.frozen import freeze, frozen_spec, load_frozen, made_by_freeze
 from training.intervals import interval
 from training.parts import fresh_matches
 from training.players import Player, play_deals
+from training.result_file import check_another, write_json
 from training.run import Run, stream_seed
 from training.train import Stop, train
 
@@ -54,11 +55,12 @@ class Arguments:
     Example: python -m training best-response runs/mine --out runs/mine-exploited --iterations 200 --seeds 2
     """
 
-    agent: tyro.conf.Positional[str]
-    """The agent to exploit: a run folder, heuristic, module:Class …"""
+    agent: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="AGENT")]
+    """The agent to exploit: random, heuristic, a run folder, sampled:RUN, pimc:worlds=N, ismcts:iterations=N, search:RUN,worlds=N, or
+    module:Class of your own."""
 
     out: Path
-    """The folder for the exploiters, each a run of its own, and a copy of the agent."""
+    """A new folder for the exploiters, each a run of its own, and a copy of the agent; or one of a stopped best-response, to go on."""
 
     rules: str = "auction-4-partners"
     """A game of the table, or a TOML file of house rules."""
@@ -112,10 +114,7 @@ def run(arguments: Arguments) -> dict[str, Any] | None:
     report = _measure(arguments, rules, exploiters)
     _show(report)
     if arguments.json:
-        try:
-            arguments.json.write_text(json.dumps(report, indent=1) + "\n")
-        except OSError as fault:
-            raise InputError(f"json = {str(arguments.json)!r}: cannot be written: {fault.strerror}") from None
+        write_json("json", arguments.json, report)
     return report
 
 
@@ -128,6 +127,7 @@ def _check(arguments: Arguments) -> None:
             raise InputError(f"{name} = {value}: allowed: {low} … {high}")
     if arguments.json:
         check_new_file("json", arguments.json)
+        check_another("json", arguments.json, f"the {PLAN_FILE} of out", arguments.out / PLAN_FILE)
 
 
 def _begin_or_go_on(arguments: Arguments, rules: Rules) -> TrainConfig:
@@ -153,14 +153,22 @@ def _begin_or_go_on(arguments: Arguments, rules: Rules) -> TrainConfig:
     try:
         if not arguments.out.name:
             raise OSError(0, "not a folder's name")
+        if not _is_free(arguments.out):
+            raise InputError(f"{out}: not empty and no best-response of this kit; allowed: a new folder, or one to go on with")
         arguments.out.mkdir(parents=True, exist_ok=True)
         freeze(arguments.agent, arguments.out / AGENT_FOLDER, with_state=True)
         own = _own_networks(arguments.out)
         base = from_dict(ours.setdefault("config", (load_checkpoint(own)[0] if own else TrainConfig()).to_dict()))
-        write_file(path, json.dumps(ours, indent=1).encode())
+        write_file(path, json.dumps(ours, indent=1).encode())  # last: a folder that has it is ours, with the agent whole
     except OSError as fault:
         raise InputError(f"{out}: cannot be written: {fault.strerror}") from None
     return base
+
+
+def _is_free(out: Path) -> bool:
+    """Whether a folder without a plan is new or empty, or holds nothing but an agent that was being frozen when we were stopped."""
+    names = {path.name for path in out.iterdir()} - {PLAN_FILE + ".tmp"} if out.is_dir() else set()
+    return not names or (names == {AGENT_FOLDER} and made_by_freeze(out / AGENT_FOLDER))
 
 
 def _own_networks(out: Path) -> Path | None:
@@ -201,7 +209,7 @@ def _trained(exploiter: Exploiter, stop: Stop) -> bool:
     try:
         newest_checkpoint(exploiter.folder)
     except CheckpointError:  # not begun, or ended before its first checkpoint was whole
-        shutil.rmtree(exploiter.folder, ignore_errors=True)
+        _clear_config(exploiter)
         run = Run.begin(exploiter.config, exploiter.folder)
     else:
         run = Run.resume(exploiter.folder)
@@ -209,6 +217,15 @@ def _trained(exploiter: Exploiter, stop: Stop) -> bool:
         return True
     print(f"{exploiter.folder}: iterations {run.iteration} to {run.config.iterations}", flush=True)
     return train(run, stop)
+
+
+def _clear_config(exploiter: Exploiter) -> None:
+    """Let an exploiter be begun again: its configuration says that it was. Nothing else is removed, nor another run's."""
+    path = exploiter.folder / CONFIG_FILE
+    with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
+        theirs = from_dict(json.loads(path.read_text()))
+        if (theirs.seed, theirs.iterations) == (exploiter.config.seed, exploiter.config.iterations):
+            path.unlink()
 
 
 def gain(exploiter: Policy, agent: Policy, rules: Rules, deals: int, seed: int) -> np.ndarray:

@@ -5,6 +5,7 @@ import dataclasses
 import io
 import itertools
 import os
+import re
 import sys
 import tomllib
 from collections.abc import Callable, Sequence
@@ -50,7 +51,12 @@ def parse(target: Callable[..., T], argv: Sequence[str], command: str, options: 
 
 
 def _in_one_line(box: str) -> str:
-    """What stands in tyro's box between its title and the first rule below."""
+    """What stands in tyro's box between its title and the first rule below; of a missing option, its first sentence of help alone."""
+    of_missing = box.partition("Missing from")[2].partition("For full helptext")[0]
+    if missing := re.findall(r"^[│ ] {5}(\S+).*((?:\n[│ ] {9}.*)*)", of_missing, re.MULTILINE):
+        helps = [" ".join(text.replace("│", " ").split()).removesuffix("(required)").strip() for _, text in missing]
+        sentences = [re.split(r"(?<=[^.])\.(?: |$)", text)[0] or "see --help" for text in helps]
+        return "; ".join(f"{name}: missing; allowed: {s[:1].lower()}{s[1:]}" for (name, _), s in zip(missing, sentences, strict=True))
     lines = [line.strip("│╭╮╰╯─- ") for line in box.splitlines()[1:]]
     said = itertools.takewhile(bool, itertools.dropwhile(lambda line: not line, lines))
     return " ".join(" ".join(said).split()) or "the arguments cannot be read"

@@ -1,6 +1,7 @@
 """Agents that stay what they are: the runs that a spec names are copied, since they may be trained on, moved or removed."""
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -14,19 +15,27 @@ from training.checkpoint import CONFIG_FILE, STATE_FILE
 from training.files import write_file
 
 SPEC_FILE: Final = "spec.json"  # the spec in pieces: texts as they are, and the numbers of copies
+NOT_WHOLE: Final = b"null"  # stands in it until all is copied, and says whose folder it is
 
 
 def freeze(spec: str, folder: Path, with_state: bool = False) -> None:
     """Write to a folder all that is needed to load the agent of a spec again: the spec, and a copy of every run in it.
 
     A copy has the run's newest checkpoint, without the state of its training unless that is asked for. Raises InputError where that can't
-    be done. The spec is written last: a folder without it is not used.
+    be done. The spec is written last: a folder without it is not used. What `freeze` has written there before is replaced; a folder that
+    holds anything else, or a run of the spec, is refused.
     """
     pieces: list[str | int] = []
+    texts = [spec] if _is_run(spec) else re.split(r"([:,=])", spec)  # sampled:RUN, search:RUN,worlds=30 and the like
+    inside = any(_is_run(text) and Path(text).resolve().is_relative_to(folder.resolve()) for text in texts)
+    if inside or (os.path.lexists(folder) and not made_by_freeze(folder)):
+        raise InputError(f"agent {spec!r}: cannot be copied to {str(folder)!r}: something else lies there; allowed: a new folder")
     try:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        for piece in [spec] if _is_run(spec) else re.split(r"([:,=])", spec):  # sampled:RUN, search:RUN,worlds=30 and the like
+        folder.mkdir(parents=True, exist_ok=True)
+        write_file(folder / SPEC_FILE, NOT_WHOLE)
+        for left in filter(Path.is_dir, folder.iterdir()):
+            shutil.rmtree(left)
+        for piece in texts:
             if _is_run(piece):
                 _copy(Path(piece), folder / str(len(pieces)), with_state)
                 pieces.append(len(pieces))
@@ -35,6 +44,17 @@ def freeze(spec: str, folder: Path, with_state: bool = False) -> None:
         write_file(folder / SPEC_FILE, json.dumps(pieces).encode())
     except OSError as fault:
         raise InputError(f"agent {spec!r}: cannot be copied to {str(folder)!r}: {fault.strerror}") from None
+
+
+def made_by_freeze(folder: Path) -> bool:
+    """Whether a folder holds nothing but what `freeze` writes: a frozen agent, or one that is half there."""
+    try:
+        names = {path.name for path in folder.iterdir()} - {SPEC_FILE + ".tmp"}
+        pieces = json.loads((folder / SPEC_FILE).read_text()) if names else None
+    except (OSError, ValueError):
+        return False
+    ours = pieces is None or isinstance(pieces, list)
+    return ours and not folder.is_symlink() and all(name == SPEC_FILE or name.isdigit() for name in names)
 
 
 def frozen_spec(folder: Path) -> str:

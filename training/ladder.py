@@ -3,8 +3,9 @@
 import heapq
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
+from math import comb
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 import agents
-from pitchenv import load_rules
+from pitchenv import Rules, load_rules
 from pitchenv.checks import InputError
 from pitchenv.policies import Policy
 from training.command_line import option_names, parse, rule_change
@@ -23,9 +24,11 @@ from training.ladder_report import progress, show, write_tables
 from training.ladder_results import Standings, standings
 from training.ladder_store import Settings, Store
 from training.parts import part_size
+from training.workers import MOST as MOST_WORKERS
 from training.workers import WorkerDied, check_backend, interrupted_by_sigterm, run_tasks
 
 MOST_AGENTS: Final = 64
+MOST_TABLES: Final = 10_000  # of as many agents as there are sides
 MOST_DEALS: Final = 10_000_000
 
 
@@ -79,26 +82,26 @@ def main(argv: Sequence[str]) -> None:
 def run(arguments: Arguments) -> Standings:
     """Play what is missing, write the tables, print and return the standings. Raises InputError with one line."""
     rules = load_rules(arguments.rules, **dict(rule_change(text) for text in arguments.changes))
-    policies = _check(arguments)
+    policies = _check(arguments, rules)
     wanted = Settings(arguments.agents, tuple(map(digest, arguments.agents)), rules, arguments.deals, arguments.seed)
-    store = Store.open(arguments.out, wanted)
-    if arguments.retry:
-        store.retry()
-    console = Console()
-    ladder = Ladder(store, policies, console)
-    try:
-        ladder.play(arguments.workers or None, arguments.backend)
-    except KeyboardInterrupt:
-        print(f"{len(ladder.margins)} parts are kept in {arguments.out}; the same command goes on", file=sys.stderr)
-        raise
-    found = ladder.standings()
-    names = write_tables(store, found)
+    with Store.open(arguments.out, wanted) as store:
+        if arguments.retry:
+            store.retry()
+        console = Console()
+        ladder = Ladder(store, policies, console)
+        try:
+            ladder.play(arguments.workers or None, arguments.backend)
+        except KeyboardInterrupt:
+            print(f"{len(ladder.margins)} parts are kept in {arguments.out}; the same command goes on", file=sys.stderr)
+            raise
+        found = ladder.standings()
+        names = write_tables(store, found)
     show(console, store, found)
     print(f"written to {arguments.out}: {', '.join(names)}")
     return found
 
 
-def _check(arguments: Arguments) -> dict[str, Policy]:
+def _check(arguments: Arguments, rules: Rules) -> dict[str, Policy]:
     """The agents, loaded, and everything else that can be refused before the first deal."""
     specs = arguments.agents
     if not 2 <= len(specs) <= MOST_AGENTS:
@@ -106,10 +109,13 @@ def _check(arguments: Arguments) -> dict[str, Policy]:
     for spec in specs:
         if specs.count(spec) > 1:
             raise InputError(f"agents: {spec!r} is named {specs.count(spec)} times; allowed: each agent once")
+    if rules.sides > 2 and (tables := comb(len(specs), rules.sides)) > MOST_TABLES:
+        most = max(n for n in range(len(specs)) if comb(n, rules.sides) <= MOST_TABLES)
+        raise InputError(f"agents: {len(specs)} given; allowed: at most {most}, as {tables} tables of {rules.sides} are too many")
     if not 2 <= arguments.deals <= MOST_DEALS:
         raise InputError(f"deals = {arguments.deals}: allowed: 2 … {MOST_DEALS}")
-    if arguments.workers < 0:
-        raise InputError(f"workers = {arguments.workers}: allowed: 0 (all cores), or a number of processes")
+    if not 0 <= arguments.workers <= MOST_WORKERS:
+        raise InputError(f"workers = {arguments.workers}: allowed: 0 (all cores), or 1 … {MOST_WORKERS}")
     check_backend(arguments.backend)
     return {spec: agents.load(spec) for spec in specs}
 
@@ -202,13 +208,15 @@ class Ladder:
 
         faults: list[tuple[int, AgentFault]] = []
         with progress(self.console, len(parts), len(self.margins)) as advance:
-            for index, result in run_tasks(play, coming(), workers=workers, backend=backend):
+            for index, result in run_tasks(play, coming(), workers=workers, backend=backend, apart=True):
                 number = sent[index]
                 under_way.discard(number)
+                if isinstance(result, WorkerDied):
+                    result = _culprit(parts[number], result, backend)
                 if isinstance(result, AgentFault):
                     heapq.heappush(faults, (number, result))
                 elif isinstance(result, BaseException):
-                    raise _said(parts[number], result)
+                    raise result
                 else:
                     self.store.write(parts[number], result)
                     self.margins[parts[number]] = result
@@ -225,11 +233,24 @@ class Ladder:
         self.console.print(f"agent {fault.agent!r}: {self.store.voided[fault.agent]}; its games are void", highlight=False, soft_wrap=True)
 
 
-def _said(part: Part, fault: BaseException) -> BaseException:
-    """What ends the ladder for now."""
-    if isinstance(fault, WorkerDied):
-        return InputError(
-            f"agents {', '.join(part.specs)}: the process that played their part {part.part} was killed twice ({fault}): out of memory, or "
-            "one of them crashes it; what has been played is kept, and the same command goes on"
-        )
-    return fault
+def _culprit(part: Part, died: WorkerDied, backend: str) -> AgentFault:
+    """Whose fault it is that the processes that played a part died. Raises InputError, which ends the ladder for now, if nobody's.
+
+    Each agent plays the part in a process of its own, from its place and with its random numbers, against agents that crash nothing.
+    """
+    for harmless in ("heuristic", "random"):
+        for place, spec in enumerate(part.specs):
+            alone = replace(
+                part,
+                specs=tuple(spec if at == place else harmless for at in range(len(part.specs))),
+                digests=tuple(digest if at == place else None for at, digest in enumerate(part.digests)),
+            )
+            [(_, result)] = run_tasks(play, [alone], workers=1, backend=backend, apart=True)
+            if isinstance(result, AgentFault):
+                return result
+            if isinstance(result, WorkerDied):
+                return AgentFault(spec, f"killed its process: {str(result).partition(': ')[2]}")
+    raise InputError(
+        f"agents {', '.join(part.specs)}: the process that played their part {part.part} was killed twice ({died}), and none of them does "
+        "that alone: out of memory, or together they crash it; what has been played is kept, and the same command goes on"
+    )

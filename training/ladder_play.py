@@ -1,6 +1,6 @@
 """A part of a ladder as a task for a worker: one table of agents, some deals, and an agent that breaks the rules is named."""
 
-import re
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -97,10 +97,29 @@ def _load(spec: str, expected: str | None) -> Policy:
     return _loaded[spec, expected]
 
 
+def runs_of(spec: str) -> list[Path]:
+    """The folders of the runs in a spec that `agents.load` takes, read as it reads them: first by the names of players, then as a path."""
+    name, _, rest = spec.partition(":")
+    if name not in agents.PLAYERS:
+        return [Path(spec)] if Path(spec).is_dir() else []
+    if name == "sampled":
+        return [Path(rest)]
+    if name not in agents.SEARCHERS:
+        return []
+    from agents.search.options import read_options, split_subject
+
+    known = importlib.import_module(f"agents.search.{agents.SEARCHERS[name]}").OPTIONS
+    inner = []
+    if name == "search":
+        subject, rest = split_subject(name, rest, known, "RUN")
+        inner.append(subject)
+    inner += [value for value in read_options(name, rest, known).values() if isinstance(value, str)]  # their only texts are agents
+    return [run for agent in inner for run in runs_of(agent)]
+
+
 def digest(spec: str) -> str | None:
     """A hash of the newest checkpoints of all runs that a spec names; None if it names none."""
-    runs = [Path(word) for word in dict.fromkeys([spec, *re.split("[:,=]", spec)]) if word and Path(word).is_dir()]
-    if not runs:
+    if not (runs := runs_of(spec)):
         return None
     from agents.learned import AGENT_FILE, newest_checkpoint
 

@@ -3,13 +3,16 @@
     ladder.json                  agents, rules, deals, seed, versions; the number of an agent is its place in the list
     parts/00-03/00007.json       the margins of part 7 between agents 0 and 3, exact, with a checksum
     voided.json                  agents whose games are void, and why
+    lock                         held by the ladder that is at work
 
 A file is written beside and renamed, so that a ladder that is killed at any moment goes on with what it has.
 """
 
+import contextlib
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -27,6 +30,7 @@ from training.ladder_play import Part
 
 SETTINGS_FILE: Final = "ladder.json"
 VOIDED_FILE: Final = "voided.json"
+LOCK_FILE: Final = "lock"
 FORMAT: Final = "pitchenv-ladder-1"
 
 
@@ -60,16 +64,24 @@ class Store:
         self.damaged: list[str] = []  # files that are played again
 
     @classmethod
-    def open(cls, folder: Path, wanted: Settings) -> Self:
-        """The ladder in a folder, a new one or one to go on with; it may have become longer or larger. Raises InputError, one line."""
+    @contextlib.contextmanager
+    def open(cls, folder: Path, wanted: Settings) -> Iterator[Self]:
+        """The ladder in a folder, a new one or one to go on with, for this process alone; it may have become longer or larger.
+
+        Raises InputError, one line.
+        """
         path = folder / SETTINGS_FILE
-        if not os.path.exists(path):  # False too for what no file can be called
-            _make(folder)
-            store = cls(folder, wanted, {})
+        if os.path.exists(path):  # False too for what no file can be called
+            _read_settings(path)  # nothing is written beside a damaged one
         else:
-            store = cls(folder, _extended(folder, _read_settings(path), wanted), _read_voided(folder / VOIDED_FILE))
-        store._write(SETTINGS_FILE, store.settings.to_dict())
-        return store
+            _make(folder)
+        with _alone_in(folder):
+            if path.exists():
+                store = cls(folder, _extended(folder, _read_settings(path), wanted), _read_voided(folder / VOIDED_FILE))
+            else:
+                store = cls(folder, wanted, {})
+            store._write(SETTINGS_FILE, store.settings.to_dict())
+            yield store
 
     def retry(self) -> None:
         """Forget that agents dropped out, and all that they have played: they may have been mended."""
@@ -135,12 +147,36 @@ def _make(folder: Path) -> None:
         if not folder.name:
             raise OSError(0, "not a folder's name")
         folder.mkdir(parents=True, exist_ok=True)
-        strangers = sorted(path.name for path in folder.iterdir() if not path.name.endswith(".tmp"))
+        strangers = sorted(path.name for path in folder.iterdir() if path.name != LOCK_FILE and not path.name.endswith(".tmp"))
     except (OSError, ValueError) as fault:
         why = getattr(fault, "strerror", None) or "not a folder's name"
         raise InputError(f"out = {shown(str(folder))}: cannot be written: {why}") from None
     if strangers:
         raise InputError(f"out = {str(folder)!r}: holds {strangers[0]!r}, no {SETTINGS_FILE}; allowed: a new folder, or that of a ladder")
+
+
+@contextlib.contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Hold the folder's lock, which the system gives back however the process ends. Nothing where there are no such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    try:
+        file = open(folder / LOCK_FILE, "ab")  # noqa: SIM115, closed below
+    except OSError as fault:
+        raise InputError(f"out = {str(folder)!r}: {LOCK_FILE} cannot be written: {fault.strerror}") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(
+                f"out = {str(folder)!r}: another ladder is at work in it; allowed: to wait for it, or another folder"
+            ) from None
+        except OSError:
+            pass  # a file system without locks
+        yield
 
 
 def _read_settings(path: Path) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """`python -m training match AGENT AGENT …`: who is better, by how much, and how sure that is."""
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from training.intervals import Method
 from training.match_report import report_of, show
 from training.parts import Kept
 from training.referee import MIN_DEALS, Match, names_of, play, play_whole, players_of, value_of
+from training.result_file import check_another, write_json
 from training.workers import MOST as MOST_WORKERS
 from training.workers import interrupted_by_sigterm
 
@@ -29,6 +29,7 @@ DEALS = 10_000
 MOST_UNTIL = 1_000_000  # deals, if no other number is given
 MOST_BOOTSTRAP = 1_000_000
 MOST = 10_000_000  # deals or matches
+MOST_AGENTS = 7  # up to 280 seatings of every deal; they grow with the sets of agents that sit together
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ class Arguments:
     """
 
     agents: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="AGENT AGENT …")]
-    """Two or more: random, heuristic, the folder of a training run, another player of the kit, or module:Class of your own."""
+    """Two to seven: random, heuristic, a run folder, sampled:RUN, pimc:worlds=N, ismcts:iterations=N, search:RUN,worlds=N, or module:Class
+    of your own."""
 
     rules: str = "auction-4-partners"
     """A game of the table, or a TOML file of house rules."""
@@ -113,7 +115,7 @@ def run(arguments: Arguments) -> dict[str, Any]:
     report = report_of(result, wins, arguments.seed, arguments.until, arguments.control)
     show(console, report)
     if arguments.json:
-        _write_json(arguments.json, report)
+        write_json("json", arguments.json, report)
     return report
 
 
@@ -128,6 +130,8 @@ def _check(arguments: Arguments) -> None:
     """Everything that can be refused before the first deal."""
     if len(arguments.agents) < 2:
         raise InputError(f"agents: {len(arguments.agents)} given; allowed: two or more")
+    if len(arguments.agents) > MOST_AGENTS:
+        raise InputError(f"agents: {len(arguments.agents)} given; allowed: 2 … {MOST_AGENTS}")
     deals = deals_of(arguments)
     if deals < 2:
         raise InputError(f"deals = {deals}: allowed: at least 2, for an interval")
@@ -149,8 +153,8 @@ def _check(arguments: Arguments) -> None:
     for name, path in (("json", arguments.json), ("records", arguments.records)):
         if path is not None:
             check_new_file(name, path)
-    if arguments.json and arguments.json == arguments.records:
-        raise InputError(f"records = {str(arguments.records)!r}: the same file as json; allowed: another")
+    if arguments.json and arguments.records:
+        check_another("records", arguments.records, "json", arguments.json)
     if arguments.records and arguments.records.exists():
         raise InputError(f"records = {str(arguments.records)!r}: exists already; allowed: a new file")
 
@@ -170,10 +174,3 @@ def _recorder(path: Path, rules: Rules, names: Sequence[str]) -> Keep:
 def _advance(bar: Bar, what: str, total: int) -> Progress:
     task = bar.add_task(what, total=total)
     return lambda done: bar.advance(task, done)
-
-
-def _write_json(path: Path, report: dict[str, Any]) -> None:
-    try:
-        path.write_text(json.dumps(report, indent=1) + "\n")
-    except OSError as fault:
-        raise InputError(f"json = {str(path)!r}: cannot be written: {fault.strerror}") from None

@@ -89,7 +89,7 @@ def show(console: Console, report: dict[str, Any]) -> None:
         won = report["matches"]
         say(f"{won['matches']} matches, {won['deals_a_match']:.1f} deals each; {won['undecided']} plays undecided")
         for name, rate, width in zip(names, won["win_rate"], won["half_width"], strict=True):
-            say(f"{name} wins {rate:.1%} ± {width:.1%}")
+            say(f"{name} wins {_rate(rate, width)}")
     say("illegal proposals: " + ", ".join(f"{name} {n}" for name, n in report["illegal"].items()))
     say(f"{report['seconds']:.1f} s, {report['deals'] * plays / report['seconds']:.0f} deals played a second")
 
@@ -99,6 +99,13 @@ def _figure(report: dict[str, Any], i: int, j: int) -> str:
     if report["interval"] == "t":
         return f"{margin} ± {report['half_width'][i][j]:.3f}"
     return f"{margin} ({report['low'][i][j]:+.3f} … {report['high'][i][j]:+.3f})"
+
+
+def _rate(rate: float, width: float) -> str:
+    """A share with its interval, of which only what is possible is shown."""
+    low, high = max(0.0, rate - width), min(1.0, rate + width)
+    within = (low, high) == (rate - width, rate + width)
+    return f"{rate:.1%} ± {width:.1%}" if within else f"{rate:.1%} ({low:.1%} … {high:.1%})"
 
 
 def _show_gains(say: Say, report: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from agents import AgentError
+from agents import AgentError, said
 from pitchenv import Batch, Rules
 from pitchenv.actions import ACTIONS
 from pitchenv.policies import Policy
@@ -34,9 +34,9 @@ class Player:
         try:
             self.policy.reset(rules, size, int(mixed.generate_state(1)[0]))
         except ValueError as fault:  # a refusal, such as of a checkpoint for other rules
-            raise AgentError(f"agent {self.name!r}: {' '.join(str(fault).split())}") from fault
+            raise AgentError(f"agent {self.name!r}: {said(fault, named=False)}") from fault
         except (Exception, SystemExit) as fault:
-            raise AgentError(f"agent {self.name!r}: reset raised {_said(fault)}") from fault
+            raise AgentError(f"agent {self.name!r}: reset raised {said(fault)}") from fault
 
     def act(self, batch: Batch, rows: NDArray[np.intp], views: np.ndarray | None) -> NDArray[np.int64]:
         """Legal actions for some rows of a batch."""
@@ -46,7 +46,7 @@ class Player:
         try:
             actions = np.asarray(self.policy.act(seen[rows], mask, batch.seat[rows]))
         except (Exception, SystemExit) as fault:
-            raise AgentError(f"agent {self.name!r}: act raised {_said(fault)}") from fault
+            raise AgentError(f"agent {self.name!r}: act raised {said(fault)}") from fault
         if actions.shape != rows.shape or actions.dtype.kind not in "iu":
             raise AgentError(
                 f"agent {self.name!r}: act gave shape {actions.shape} and dtype {actions.dtype}; allowed: integers of shape {rows.shape}"
@@ -54,10 +54,6 @@ class Player:
         legal = batch.mask[rows, np.clip(actions, 0, ACTIONS - 1)] & (actions >= 0) & (actions < ACTIONS)
         self.illegal += int(np.count_nonzero(~legal))
         return np.where(legal, actions, batch.mask[rows].argmax(axis=1)).astype(np.int64)
-
-
-def _said(fault: BaseException) -> str:
-    return " ".join(f"{type(fault).__name__}: {fault}".split())
 
 
 def play_deals(

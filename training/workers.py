@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, Final, TypeVar
 
+from agents import said
 from pitchenv.checks import InputError, check_keys, whole_number
 
 Task = TypeVar("Task")
@@ -34,12 +35,13 @@ class WorkerDied(RuntimeError):
 
 
 def run_tasks(
-    function: Callable[[Task], Result], tasks: Iterable[Task], *, workers: int | None = 1, backend: str = "processes"
+    function: Callable[[Task], Result], tasks: Iterable[Task], *, workers: int | None = 1, backend: str = "processes", apart: bool = False
 ) -> Iterator[tuple[int, Result | BaseException]]:
     """Yield (index of the task, what `function` gave for it) as they are finished; an exception that it raised is given back as its result.
 
-    `function` and tasks must pickle: a function of a module, or a `functools.partial` of one. `workers`: 1, in this process; more,
-    processes that are started as they are needed; None, as many as there are cores (on Ray: in the cluster). A task is taken from the
+    `function` and tasks must pickle: a function of a module, or a `functools.partial` of one. `workers`: 1, in this process, or with
+    `apart` in one of its own, so that this one outlives a crash; more, processes that are started as they are needed; None, as many as
+    there are cores (on Ray: in the cluster). A task is taken from the
     iterable only when a worker is free for it, so a caller may stop at any result (close the iterator, or drop it): what is under way is
     given up then. A task whose process dies is done once more by another; after that its result is `WorkerDied`. Raises InputError with
     one line.
@@ -52,7 +54,7 @@ def run_tasks(
 
         return on_ray(function, tasks, workers)
     count = workers or cores()
-    return _here(function, tasks) if count == 1 else _in_processes(function, tasks, count)
+    return _here(function, tasks) if count == 1 and not apart else _in_processes(function, tasks, count)
 
 
 def check_backend(backend: str) -> None:
@@ -118,8 +120,7 @@ def packed(result: object) -> bytes:
             pickle.loads(content)  # exceptions with arguments of their own may pickle and not come back
         return content
     except Exception as fault:
-        said = result if isinstance(result, BaseException) else fault
-        return pickle.dumps(RuntimeError(f"{type(said).__name__}: {said}"))
+        return pickle.dumps(RuntimeError(said(result if isinstance(result, BaseException) else fault)))
 
 
 def _here(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[tuple[int, Result | BaseException]]:

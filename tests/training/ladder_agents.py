@@ -1,5 +1,6 @@
 """Agents for the tests of ladders: small parts, so that there are many, and faults at a known part."""
 
+import os
 import time
 
 import numpy as np
@@ -55,3 +56,24 @@ class Refuses(Slow):
 
     def reset(self, rules, size, seed):
         raise ValueError("players = 4: not for me")
+
+
+class Kills(Slow):
+    """Its process, in one part of seven."""
+
+    def act(self, inputs, mask, seat):
+        if self.lot == 0:
+            os._exit(7)
+        return super().act(inputs, mask, seat)
+
+
+class Unspeakable(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+class Speechless(Slow):
+    """Fails, and can't say why."""
+
+    def act(self, inputs, mask, seat):
+        raise Unspeakable

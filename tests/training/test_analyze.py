@@ -1,12 +1,14 @@
 """What decisions cost, on deals small enough to know it by hand."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import training.__main__
 from pitchenv import Game, Rules, load_rules
 from pitchenv.actions import action_number
 from pitchenv.cards import CARDS
@@ -226,7 +228,7 @@ def test_by_an_agent(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ({"deal": -1}, ["deal = -1", "from 1"]),
         ({"agent": "heuristik"}, ["'heuristik'", "'heuristic'"]),
         ({"agent": f"{__name__}:Fails"}, ["Fails", "values raised RuntimeError: no idea"]),
-        ({"agent": f"{__name__}:Misshapen"}, ["Misshapen", "probabilities gave shape (3,)", "(7, 70)"]),
+        ({"agent": f"{__name__}:Misshapen"}, ["Misshapen", "probabilities gave shape (3,)", "(3, 70)"]),
         ({"json": Path("/nowhere/at/all.json")}, ["json", "/nowhere/at/all.json"]),
         ({"record": Path("/nowhere.jsonl")}, ["/nowhere.jsonl", "cannot be read"]),
     ],
@@ -238,6 +240,59 @@ def test_refusals_are_one_line(record: Path, options: dict[str, Any], words: lis
     assert "\n" not in message
     for word in words:
         assert word in message
+
+
+def test_the_record_is_not_overwritten(record: Path) -> None:
+    before = record.read_bytes()
+    link = record.with_name("link.jsonl")
+    link.symlink_to(record)
+    (record.parent / "sub").mkdir()
+    for path in (record, record.parent / "sub" / ".." / record.name, link, Path(os.path.relpath(record))):
+        with pytest.raises(InputError, match=r"json = '.*': the same file as the record; allowed: another"):
+            run(Arguments(record, json=path))
+        assert record.read_bytes() == before
+    with pytest.raises(InputError, match="the same file as the record"):
+        run(Arguments(link, json=record))
+
+
+def test_the_result_is_whole_or_not_there(record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out.json"
+    out.write_text("old")
+    link = tmp_path / "link.json"
+    link.symlink_to(out)
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(InputError, match=r"json = .*: cannot be written: No space left"):
+            run(Arguments(record, json=out))
+    assert out.read_text() == "old"
+    report = run(Arguments(record, json=link))
+    assert json.loads(out.read_text()) == report
+    assert link.is_symlink()
+    run(Arguments(record, json=Path("/dev/null")))
+    assert Path("/dev/null").is_char_device()
+
+
+def test_an_agents_dice_do_not_depend_on_what_is_asked_for(record: Path) -> None:
+    def answers(**options: Any) -> dict[tuple[int, int], list[str]]:
+        report = run(Arguments(record, agent="random", **options))
+        return {
+            (match["match"], deal["deal"]): [decision["agent"]["action"] for decision in deal["decisions"]]
+            for match in report["matches"]
+            for deal in match["deals"]
+        }
+
+    write_records(record, [two_deals() for _ in range(6)], append=True)
+    every = answers()
+    assert len(every) == 16
+    for place in [(1, 1), (2, 1), (2, 2), (8, 2)]:
+        assert answers(match=place[0], deal=place[1]) == {place: every[place]}
+    assert answers(match=2) == {place: found for place, found in every.items() if place[0] == 2}
+    assert answers(deal=2) == {place: found for place, found in every.items() if place[1] == 2}
+    assert len({tuple(found) for (_, deal), found in every.items() if deal == 1}) > 1  # equal deals, other dice
 
 
 def test_a_record_that_does_not_replay(tmp_path: Path) -> None:
@@ -266,3 +321,22 @@ def test_the_command(record: Path) -> None:
         main([str(record), "--mach", "1"])
     with pytest.raises(InputError, match="one"):
         main([str(record), "--match", "one"])
+
+
+@pytest.mark.parametrize("command", ["analyze", "match", "best-response"])
+def test_the_help_names_arguments_and_agents(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        training.__main__.main([command, "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert ("[OPTIONS] RECORD" if command == "analyze" else "[OPTIONS] AGENT") in said
+    for spec in (
+        "random",
+        "heuristic",
+        "a run folder",
+        "sampled:RUN",
+        "pimc:worlds=N",
+        "ismcts:iterations=N",
+        "search:RUN,worlds=N",
+        "module:Class",
+    ):
+        assert spec in said

@@ -18,6 +18,7 @@ from training import best_response
 from training.best_response import Arguments, gain, main, run
 from training.checkpoint import load_checkpoint
 from training.duplicate import duplicate
+from training.frozen import freeze
 from training.run import Run
 from training.train import Stop
 
@@ -167,6 +168,75 @@ def test_ended_before_the_first_checkpoint(small: Path, tmp_path: Path) -> None:
     assert second["best"] == first["best"]
 
 
+def snapshot(folder: Path) -> dict[str, bytes]:
+    """All files below a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", ["agent", "scratch-1", "own-1", "agent.tmp", "notes"])
+def test_what_lies_in_the_folder_is_left_alone(small: Path, small_run: Path, tmp_path: Path, name: str) -> None:
+    theirs = tmp_path / "theirs" / name
+    shutil.copytree(small_run, theirs)
+    before = snapshot(tmp_path / "theirs")
+    for agent in ("random", str(theirs), f"sampled:{theirs}"):
+        with pytest.raises(InputError, match="theirs': not empty and no best-response of this kit; allowed: a new folder") as fault:
+            run(Arguments(agent, theirs.parent, config=small, iterations=1, seeds=1, deals=10))
+        assert "\n" not in str(fault.value)
+        assert snapshot(tmp_path / "theirs") == before
+
+
+def test_an_exploiters_name_that_is_taken(small: Path, tmp_path: Path) -> None:
+    assert run(Arguments("random", tmp_path / "out", config=small, iterations=1, seeds=1, deals=10))
+    taken = tmp_path / "out" / "scratch-2"
+    taken.mkdir()
+    (taken / "config.json").write_text("{}")
+    (taken / "notes").write_text("precious")
+    with pytest.raises(InputError, match="scratch-2': exists already"):
+        run(Arguments("random", tmp_path / "out", config=small, iterations=1, seeds=2, deals=10))
+    assert snapshot(taken) == {"config.json": b"{}", "notes": b"precious"}
+
+
+class Killed(BaseException):
+    """Nothing after it is done."""
+
+
+@pytest.mark.parametrize("after", ["the first file", "the copy", "the spec"])
+def test_killed_while_the_agent_is_frozen(
+    small: Path, small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: str
+) -> None:
+    def die(*_: Any, **__: Any) -> None:
+        raise Killed
+
+    arguments = Arguments(str(small_run), tmp_path / "out", config=small, iterations=1, seeds=1, deals=10)
+    with monkeypatch.context() as patched:
+        if after == "the first file":
+            patched.setattr("training.frozen.shutil.copy", die)
+        elif after == "the copy":
+            patched.setattr("training.frozen.json.dumps", die)
+        else:
+            patched.setattr(best_response, "write_file", die)
+        with pytest.raises(Killed):
+            run(arguments)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"agent"}
+    assert run(arguments)
+    assert networks(tmp_path / "out" / "agent") == {
+        f"0/checkpoints/{newest_checkpoint(small_run).name}/{name}": content
+        for name, content in networks(newest_checkpoint(small_run)).items()
+    }
+
+
+def test_only_a_frozen_agent_is_replaced(small_run: Path, tmp_path: Path) -> None:
+    freeze("random", tmp_path / "agent")
+    freeze(str(small_run), tmp_path / "agent")
+    before = snapshot(tmp_path)
+    assert networks(newest_checkpoint(tmp_path / "agent" / "0")) == networks(newest_checkpoint(small_run))
+    (tmp_path / "link").symlink_to(tmp_path / "agent")
+    for spec, folder in [(str(tmp_path / "agent" / "0"), "agent"), ("random", "link"), ("random", "agent/0")]:
+        with pytest.raises(InputError, match="something else lies there; allowed: a new folder"):
+            freeze(spec, tmp_path / folder)
+        assert snapshot(tmp_path / "agent") == {name[6:]: content for name, content in before.items()}
+
+
 def test_from_its_own_weights_and_from_scratch(small_run: Path, tmp_path: Path) -> None:
     source, out = tmp_path / "source", tmp_path / "out"
     shutil.copytree(small_run, source)
@@ -248,6 +318,7 @@ def test_bad_input_is_one_line(small: Path, small_run: Path, tmp_path: Path) -> 
     refuse("out = '/proc/none'", "cannot be written", out=Path("/proc/none"))
     assert run(Arguments("random", tmp_path / "out", config=small, iterations=1, seeds=1, deals=10))
     refuse("agent = 'random'", "allowed: the same, or another folder", agent="heuristic")
+    refuse("json", "the best_response.json of out", json=tmp_path / "out" / ".." / "out" / "best_response.json")
     refuse("iterations = 1", iterations=2)
     refuse("seed = 1", seed=2)
     (tmp_path / "out" / "best_response.json").write_text("[3]")

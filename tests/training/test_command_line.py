@@ -22,6 +22,8 @@ from training.__main__ import main
         (["bench", "--seconds", "nan"], ["seconds = nan", "above 0"]),
         (["bench", "--json", "none/x.json"], ["json", "none/x.json"]),
         (["bench", "--games", "smeer"], ["'smeer'", "'smear'"]),
+        (["best-response", "random"], ["--out: missing; allowed: "]),
+        (["analyze"], ["RECORD: missing; allowed: a file of match records"]),
         (["benhc"], ["'benhc'", "'bench'"]),
         (["train", "none.toml"], ["none.toml", "cannot be read"]),
         (["train", "--run", ""], ["run", "cannot be written"]),

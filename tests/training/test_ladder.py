@@ -24,8 +24,9 @@ from training import ladder as ladder_module
 from training import workers as workers_module
 from training.duplicate import duplicate
 from training.ladder import Arguments, main, run
+from training.ladder_play import runs_of
 from training.ratings import BOOTSTRAPS
-from training.workers import WorkerDied
+from training.workers import WorkerDied, run_tasks
 
 TABLES = ("table.json", "table.csv", "pairs.csv", "table.md", "heatmap.png")
 OWN = "tests.training.ladder_agents:"
@@ -35,6 +36,17 @@ ROOT = Path(__file__).parent.parent.parent
 
 def arguments(out, *agents, **options):
     return Arguments(agents, out, **{"deals": 128, "workers": 1, **options})
+
+
+def at_home(function, tasks, *, apart, **options):
+    """One worker is this process, which takes less time where nobody crashes it."""
+    return run_tasks(function, tasks, **options)
+
+
+@pytest.fixture(autouse=True)
+def _one_worker_at_home(request, monkeypatch):
+    if "kills" not in request.node.name:
+        monkeypatch.setattr(ladder_module, "run_tasks", at_home)
 
 
 def files(folder):
@@ -198,6 +210,7 @@ def test_a_damaged_part_is_played_again(small, tmp_path, capsys, damage):
 
 
 def quietly(options):
+    ladder_module.run_tasks = at_home  # in a process of the test's own
     with open(os.devnull, "w") as nowhere:
         sys.stdout = nowhere
         run(options)
@@ -323,16 +336,31 @@ def test_nobody_left(tmp_path):
 
 def test_a_process_that_is_killed_again_and_again_ends_the_ladder_for_now(tmp_path, monkeypatch):
     def killed(function, tasks, **options):
-        yield 0, function(next(tasks))
-        next(tasks)
-        yield 1, WorkerDied("signal 9")
+        for index, task in enumerate(tasks):
+            yield index, WorkerDied("task 1: signal 9") if task.specs == (DICE, SLOW) else function(task)
 
     monkeypatch.setattr(ladder_module, "run_tasks", killed)
-    says = r"agents random, heuristic:untuned: the process .* their part 0 was killed twice \(signal 9\): .*; what has been played is kept"
+    says = r"Dice, .*Slow: the process .* their part 0 was killed twice \(task 1: signal 9\), and none .*; what has been played is kept"
     with pytest.raises(InputError, match=says) as one:
-        run(arguments(tmp_path / "x", "random", "heuristic", "heuristic:untuned"))
+        run(arguments(tmp_path / "x", "random", DICE, SLOW, deals=64))
     assert "\n" not in str(one.value)
-    assert len(parts(tmp_path / "x")) == 1
+    assert len(parts(tmp_path / "x")) == 2
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_who_kills_its_process_is_named_and_the_rest_goes_on(tmp_path, workers):
+    kills = OWN + "Kills"
+    run(arguments(tmp_path / "x", "heuristic", kills, DICE, deals=640, workers=workers))
+    table = report(tmp_path / "x")
+    assert set(table["agents"]) == {"heuristic", DICE}
+    said = table["voided"].pop(kills)
+    assert said.startswith("killed its process: its process ended by exit code 7, and so did the one before (against ")
+    assert not table["voided"]
+
+
+def test_a_reason_that_cannot_be_had(tmp_path):
+    run(arguments(tmp_path / "x", "heuristic", OWN + "Speechless", DICE, deals=20))
+    assert report(tmp_path / "x")["voided"] == {OWN + "Speechless": "act raised Unspeakable (against heuristic, part 0)"}
 
 
 # Bad input
@@ -350,7 +378,12 @@ def test_a_process_that_is_killed_again_and_again_ends_the_ladder_for_now(tmp_pa
         (["random", "heuristic", "--out", "x", "--set", "widow"], "set 'widow': allowed: FIELD=VALUE"),
         (["random", "heuristic", "--out", "x", "--outt", "x"], "'--outt'"),
         (["random", "heuristic", "--out", "x", "--backend", "rai"], "backend"),
-        (["random", "heuristic"], "Missing from python -m training ladder: out PATH"),
+        (["random", "heuristic", "--out", "x", "--workers", "100000"], "workers = 100000: allowed: 0 (all cores), or 1 … 4096"),
+        (["random", "heuristic", "--deals", "8"], "--out: missing; allowed: the folder: a new one, or one to go on with\n"),
+        (
+            [*(f"own:A{number}" for number in range(64)), "--out", "x", "--rules", "auction-5"],
+            "agents: 64 given; allowed: at most 18, as 7624512 tables of 5 are too many",
+        ),
         (["random", "heuristic", "--out", ""], "out = '.': cannot be written: not a folder's name"),
         (["random", "heuristic", "--out", "x" * 300], "cannot be written"),
         (["random", "heuristic", "--out", "strange"], "out = 'strange': holds 'notes.txt', no ladder.json; allowed: a new folder"),
@@ -403,6 +436,49 @@ def test_a_run_that_has_been_trained_on_is_another_agent(small_run, tmp_path):
     shutil.rmtree(newest)
     with pytest.raises(InputError, match="its checkpoint is not the one in the ladder in"):
         run(options)
+
+
+def test_names_come_before_folders_of_the_same_name(tmp_path, monkeypatch):
+    """As `agents.load` has it, so that such folders need be no runs."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("random", "heuristic", "tests.training.ladder_agents", "Slow", "untuned"):
+        (tmp_path / name).mkdir()
+    run(arguments(tmp_path / "x", "random", "heuristic", SLOW, "heuristic:untuned", deals=20))
+    assert report(tmp_path / "x")["digests"] == {}
+
+
+def test_runs_are_where_load_reads_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a", "b=1", "c:d", "e,f", "1", "yes"):
+        (tmp_path / name).mkdir()
+    for spec, runs in (
+        *((name, [name]) for name in ("a", "b=1", "c:d", "e,f", "1", "yes")),
+        ("sampled:b=1", ["b=1"]),
+        ("sampled:e,f", ["e,f"]),
+        ("search:c:d,worlds=1,inference=yes", ["c:d"]),
+        ("search:b=1,worlds=1", ["b=1"]),
+        ("search:sampled:a", ["a"]),
+        ("pimc:worlds=1,inference=b=1", ["b=1"]),
+        ("pimc:inference=sampled:c:d", ["c:d"]),
+        ("ismcts:iterations=1,rollout=a", ["a"]),
+        ("pimc:worlds=1", []),
+        ("ismcts", []),
+    ):
+        assert runs_of(spec) == [Path(run) for run in runs], spec
+
+
+def test_one_ladder_at_a_time_in_a_folder(tmp_path):
+    fcntl = pytest.importorskip("fcntl")
+    folder = tmp_path / "x"
+    folder.mkdir()
+    with open(folder / "lock", "ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(InputError, match=r"out = '.*x': another ladder is at work in it; allowed: to wait") as refusal:
+            run(arguments(folder, "random", "heuristic", deals=20))
+        assert [path.name for path in folder.iterdir()] == ["lock"]
+    assert "\n" not in str(refusal.value)
+    run(arguments(folder, "random", "heuristic", deals=20))  # given back, also after a refusal
+    run(arguments(folder, "random", "heuristic", deals=20))
 
 
 def test_ray_absent_when_asked_for(tmp_path, monkeypatch):

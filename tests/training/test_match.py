@@ -17,6 +17,7 @@ from training import parts as parts_module
 from training.duplicate import duplicate, play_duplicate, play_matches, seatings
 from training.intervals import interval, student_t
 from training.match import Arguments, main, run
+from training.match_report import _rate
 from training.players import AgentError, Player
 
 
@@ -312,6 +313,7 @@ def test_more_than_two_agents(capsys):
     ("argv", "says"),
     [
         (["random"], "agents: 1 given; allowed: two or more"),
+        (["random"] * 24, "agents: 24 given; allowed: 2 … 7"),
         (["random", "heurisitc"], "agent 'heurisitc'"),
         (["random", "random", "--rules", "smaer"], "game 'smaer': unknown; did you mean 'smear'?"),
         (["random", "random", "--rules", "none.toml"], "cannot be read"),
@@ -329,6 +331,36 @@ def test_wrong_input_is_one_line_and_exit_status_2(argv, says, capsys):
     assert says in captured.err
     assert captured.err.count("\n") == 1
     assert not captured.out
+
+
+def test_as_many_agents_as_are_allowed():
+    report = run(Arguments(("random",) * 7, deals=2))
+    assert report["plays"] == 42
+    assert len(report["agents"]) == 7
+
+
+def test_one_file_for_two_things_is_refused(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path)
+    for other in (tmp_path / "x", tmp_path / "sub" / ".." / "x", tmp_path / "link" / "x", tmp_path / "x.tmp"):
+        with pytest.raises(ValueError, match=r"records = '.*x.*': the same file as json; allowed: another"):
+            main(["random", "random", "--deals", "2", "--json", str(tmp_path / "x"), "--records", str(other)])
+    assert not (tmp_path / "x").exists()
+
+
+def test_no_impossible_win_rate_is_shown(capsys):
+    report = run(Arguments(("random", "random"), deals=2, matches=2, seed=1))
+    said = capsys.readouterr().out
+    for rate, width in zip(report["matches"]["win_rate"], report["matches"]["half_width"], strict=True):
+        assert width > 1
+        assert f"wins {rate:.1%} (0.0% … 100.0%)" in said
+
+
+def test_how_a_win_rate_is_shown():
+    assert _rate(0.4, 0.12) == "40.0% ± 12.0%"
+    assert _rate(0.4, 0.7) == "40.0% (0.0% … 100.0%)"
+    assert _rate(0.9, 0.2) == "90.0% (70.0% … 100.0%)"
+    assert _rate(1.0, 0.0) == "100.0% ± 0.0%"
 
 
 def test_records_that_are_there_already_are_not_touched(tmp_path):

@@ -59,6 +59,17 @@ def test_a_task_whose_process_is_killed_is_done_once_more_and_then_given_up(tmp_
     assert [len(list(tmp_path.glob(f"{task}-*"))) for task in range(4)] == [1, 2, 2, 1]
 
 
+def test_apart_even_one_worker_is_a_process_of_its_own():
+    [(_, here)], [(_, apart)] = (list(run_tasks(eval, ["__import__('os').getpid()"], apart=apart)) for apart in (False, True))
+    assert here == os.getpid() != apart
+
+
+def test_an_exception_whose_text_fails_is_given_back_by_its_name():
+    [(_, fault)] = run_tasks(faulty, [6], apart=True)
+    assert isinstance(fault, RuntimeError)
+    assert str(fault) == "Speechless"
+
+
 def test_tasks_are_taken_only_as_workers_become_free():
     taken = []
     tasks = (taken.append(number) or number for number in range(100))

@@ -21,6 +21,13 @@ class Awkward(Exception):
         super().__init__(f"{what}: {why}")
 
 
+class Speechless(Awkward):
+    """Neither comes back nor says anything."""
+
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
 def faulty(task):
     if task == 1:
         raise ValueError("one is not allowed")
@@ -28,6 +35,8 @@ def faulty(task):
         raise SystemExit(3)
     if task == 3:
         raise Awkward("three", "odd")
+    if task == 6:
+        raise Speechless("a", "b")
     return (lambda: None) if task == 4 else task
 
 

@@ -1,0 +1,31 @@
+"""The file that a command writes its result to."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from pitchenv.checks import InputError
+from training.files import write_file
+
+
+def check_another(option: str, path: Path, what: str, other: Path) -> None:
+    """Raise InputError if writing `path` would overwrite the file `other`, however either is spelled."""
+    real, real_other = os.path.realpath(path), os.path.realpath(other)
+    same = not {real, real + ".tmp"}.isdisjoint({real_other, real_other + ".tmp"})  # write_file writes there first
+    if not same and os.path.exists(real) and os.path.exists(real_other):
+        same = os.path.samefile(real, real_other)  # names that differ in case only, where the file system does not mind
+    if same:
+        raise InputError(f"{option} = {str(path)!r}: the same file as {what}; allowed: another")
+
+
+def write_json(option: str, path: Path, report: dict[str, Any]) -> None:
+    """Write a result whole or not at all; a link stays one. Raises InputError."""
+    content = (json.dumps(report, indent=1) + "\n").encode()
+    try:
+        if path.exists() and not path.is_file():  # a pipe or device takes no other's place
+            path.write_bytes(content)
+        else:
+            write_file(Path(os.path.realpath(path)), content)
+    except OSError as fault:
+        raise InputError(f"{option} = {str(path)!r}: cannot be written: {fault.strerror}") from None
