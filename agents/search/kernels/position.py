@@ -24,7 +24,6 @@ BITS: Final = LANE * LANES
 MOST_POINTS: Final = 10  # in a deal
 MOST_PIPS: Final = 128  # more than a pack has
 PLIES: Final = CARDS
-UNDER_LANE: Final = 32  # strengths of trumps start here, see `suits.TRUMP_BASE`
 
 POSITION: Final = np.dtype(
     [
