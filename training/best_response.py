@@ -260,7 +260,7 @@ def _measure(arguments: Arguments, rules: Rules, exploiters: Sequence[Exploiter]
         mean, half_width = interval(gain(player, agent, rules, arguments.deals, stream_seed(arguments.seed, CHOOSING)))
         rows.append({
             "name": exploiter.folder.name, "start": exploiter.start, "seed": config.seed, "folder": str(exploiter.folder),
-            "deals_trained": state["iteration"] * config.ppo.deals_per_iteration, "cpu_seconds": state["cpu_seconds"],
+            "deals_trained": state["iteration"] * config.deals_per_iteration, "cpu_seconds": state["cpu_seconds"],
             "gain": mean, "half_width": half_width,
         })  # fmt: skip
     best = max(rows, key=lambda row: row["gain"])

@@ -27,9 +27,7 @@ def save_checkpoint(run: Path, iteration: int, state: dict[str, Any], agent: dic
     content = io.BytesIO()
     torch.save(state, content)
     write_file(beside / STATE_FILE, content.getvalue())
-    for part, network in networks.items():
-        write_file(beside / f"{part}.safetensors", network)
-    write_file(beside / AGENT_FILE, json.dumps(agent, indent=1).encode())
+    save_agent(beside, agent, networks)
     if folder.exists():  # the same iteration again, with an evaluation more
         folder.rename(folder.with_name(folder.name + ".old"))
     beside.rename(folder)
@@ -38,6 +36,13 @@ def save_checkpoint(run: Path, iteration: int, state: dict[str, Any], agent: dic
     for left in [*finished[:-KEEP], *folder.parent.glob("*.old"), *folder.parent.glob("*.tmp")]:
         shutil.rmtree(left)
     return folder
+
+
+def save_agent(folder: Path, agent: dict[str, str], networks: dict[str, bytes]) -> None:
+    """Write a player to a folder: its networks by part, and last the description that says it is whole."""
+    for part, network in networks.items():
+        write_file(folder / f"{part}.safetensors", network)
+    write_file(folder / AGENT_FILE, json.dumps(agent, indent=1).encode())
 
 
 def _sync(folder: Path) -> None:

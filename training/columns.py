@@ -2,6 +2,8 @@
 (the rules themselves, cards not in the pack, bids that can't be made) would cost half of every matrix product and teach nothing;
 saved, they stand in the full layout, with zeros for what they never saw."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -13,8 +15,18 @@ from pitchenv.engine.encode import TRICK_COLUMNS
 from pitchenv.observation import Layout
 
 
-def live_columns(rules: Rules, legend: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The live columns of an observation, and of what follows it in a full state (numbered from the state's beginning)."""
+def live_columns(games: Sequence[Rules], legend: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The live columns of an observation, and of what follows it in a full state (numbered from the state's beginning).
+
+    Of several games, mixed in one batch: those that are live in any of them, with the rules and who sits where.
+    """
+    blocks = [_live(rules, legend, len(set(games)) > 1) for rules in set(games)]
+    seen, hidden = (np.logical_or.reduce(block) for block in zip(*blocks, strict=True))
+    return np.flatnonzero(seen), legend.size + np.flatnonzero(hidden)
+
+
+def _live(rules: Rules, legend: Layout, mixed: bool) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which columns of an observation (F,), and of what follows it, can vary under one game's rules."""
     in_pack = np.zeros(CARDS, np.bool_)
     in_pack[pack(rules.lowest_rank, rules.jokers)] = True
     exchanges = rules.redraw > 0 or rules.hand_size + rules.widow > rules.tricks
@@ -26,11 +38,13 @@ def live_columns(rules: Rules, legend: Layout) -> tuple[NDArray[np.int64], NDArr
     narrowed: dict[str, NDArray[np.bool_] | bool] = {
         "hand": in_pack, "put_away": in_pack & exchanges, "played": in_pack, "trick": trick, "tricks_done": np.arange(13) < rules.tricks,
         "bids": can_bid, "standing_bid": can_bid, "redrawn": rules.redraw > 0, "discarded": exchanges,
-        "present": False, "partner": False, "rules": False,
+        "present": mixed, "partner": mixed, "rules": mixed,
     }  # fmt: skip
     seen = []
     for piece in legend.pieces:
         rows = {"seat": rules.players, "side": rules.sides}.get(piece.row_name, 1)
+        if piece.name in ("present", "partner"):
+            rows = piece.rows
         block = np.zeros((piece.rows, len(piece.columns)), np.bool_)
         block[:rows] = narrowed.get(piece.name, True)
         seen.append(block.ravel())
@@ -38,7 +52,7 @@ def live_columns(rules: Rules, legend: Layout) -> tuple[NDArray[np.int64], NDArr
     hidden[1 : rules.players] = in_pack  # slot 0 is in the observation
     hidden[legend.slots + 1 : legend.slots + rules.players] = in_pack & exchanges
     hidden[-1] = in_pack & (rules.widow + rules.redraw > 0)  # nobody draws from the stock otherwise
-    return np.flatnonzero(np.concatenate(seen)), legend.size + np.flatnonzero(hidden)
+    return np.concatenate(seen), hidden.ravel()
 
 
 def in_full_layout(actor: Actor, columns: NDArray[np.int64], legend: Layout) -> Actor:

@@ -9,6 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from pitchenv import Rules, load_rules
 from pitchenv.checks import InputError, check_keys, one_line, read_toml
+from training.house_rules import random_games
 
 
 class ConfigError(InputError):
@@ -17,20 +18,19 @@ class ConfigError(InputError):
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 Sizes = Annotated[tuple[Annotated[int, Field(ge=1, le=8192)], ...], BeforeValidator(lambda v: tuple(v) if isinstance(v, list) else v)]
+Names = Annotated[tuple[str, ...], BeforeValidator(lambda v: tuple(v) if isinstance(v, list) else v)]
 _CHECKED = ConfigDict(extra="forbid", strict=True)
 
 
 @one_line(ConfigError)
 @dataclass(frozen=True, kw_only=True, config=_CHECKED)
 class PPOConfig:
-    """Proximal policy optimisation (Schulman et al. 2017)."""
+    """Proximal policy optimisation (`training.ppo`)."""
 
     lr: Annotated[float, Field(gt=0, le=1)] = 1e-3
     """Adam's step size at the start."""
     lr_end: Annotated[float, Field(ge=0, le=1)] = 0.0
     """And at the end; linear between."""
-    deals_per_iteration: Annotated[int, Field(ge=1, le=1_000_000)] = 1024
-    """Deals played before every update."""
     minibatches: Annotated[int, Field(ge=1, le=10_000)] = 16
     """Gradient steps an epoch, for each part: bidding has fewer decisions than play, and needs as many steps."""
     epochs: Annotated[int, Field(ge=1, le=100)] = 2
@@ -43,12 +43,37 @@ class PPOConfig:
     """Weight of the entropy bonus at the start."""
     entropy_end: Annotated[float, Field(ge=0, le=1e6)] = 0.003
     """And at the end; linear between."""
+    magnet: Annotated[float, Field(ge=0, le=1e6)] = 0.0
+    """Weight of the reverse KL divergence to a slow copy of the policy (magnetic mirror descent); 0: no such copy."""
+    magnet_rate: Fraction = 0.05
+    """How far the slow copy follows the policy, each iteration."""
     gae_lambda: Fraction = 0.95
     """Generalised advantage estimation; deals are short, so returns are not discounted."""
     max_grad_norm: Annotated[float, Field(gt=0, le=1e6)] = 0.5
     """Gradients are scaled down to this norm."""
-    reward_scale: Annotated[float, Field(gt=0, le=1e6)] = 0.25
-    """Rewards are multiplied by this, to about unit spread."""
+
+
+@one_line(ConfigError)
+@dataclass(frozen=True, kw_only=True, config=_CHECKED)
+class DMCConfig:
+    """Deep Monte-Carlo (`training.dmc`)."""
+
+    lr: Annotated[float, Field(gt=0, le=1)] = 1e-3
+    """Adam's step size at the start."""
+    lr_end: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """And at the end; linear between."""
+    minibatches: Annotated[int, Field(ge=1, le=10_000)] = 16
+    """Gradient steps an epoch, for each part."""
+    epochs: Annotated[int, Field(ge=1, le=100)] = 1
+    """Passes over the decisions of an iteration."""
+    epsilon: Fraction = 0.1
+    """The share of actions drawn uniformly, at the start."""
+    epsilon_end: Fraction = 0.02
+    """And at the end; linear between."""
+    temperature: Annotated[float, Field(gt=0, le=1e6)] = 0.05
+    """What is saved are the values, in scaled rewards, over this: its softmax is what `sampled:RUN` and inference take for the policy."""
+    max_grad_norm: Annotated[float, Field(gt=0, le=1e6)] = 1.0
+    """Gradients are scaled down to this norm."""
 
 
 @one_line(ConfigError)
@@ -86,22 +111,40 @@ class TrainConfig:
     """A game by name, or a TOML file of house rules."""
     rules: dict[str, Any] = Field(default_factory=dict)
     """Rule fields that differ from the game's."""
+    games: Names = ()
+    """Several games, by name or file, mixed in every batch in place of `game`: one network learns them all, and plays any rules."""
+    house_rules: Annotated[int, Field(ge=0, le=10_000)] = 0
+    """So many random combinations of the rules are mixed with `games` (`training.house_rules`)."""
     parts: Literal["both", "bidding", "play"] = "both"
     """What learns: the bidding network, the play network, or both."""
+    algorithm: Literal["ppo", "dmc"] = "ppo"
+    """How they learn: proximal policy optimisation, or deep Monte-Carlo."""
     partner: str = "heuristic"
     """The frozen player of the part that does not learn, as an agent spec."""
     opponent: str = ""
     """A frozen player of the other sides, as an agent spec: one side of each deal learns, in turn. Empty: self-play."""
+    opponent_share: Fraction = 1.0
+    """The share of deals that is played against it; in the rest all sides learn."""
+    past_share: Fraction = 0.0
+    """The share of deals that is played against an earlier state of the run itself."""
+    past_every: Annotated[int, Field(ge=1)] = 50
+    """Iterations between the states that are kept for it."""
+    past_kept: Annotated[int, Field(ge=1, le=1000)] = 10
+    """How many of them are played against, the newest; one is drawn for each iteration."""
     start_from: str = ""
     """The folder of a run whose networks, actors and critics, are the starting point. Empty: networks that know nothing."""
     iterations: Annotated[int, Field(ge=1)] = 200
     """Length of the run."""
+    deals_per_iteration: Annotated[int, Field(ge=1, le=1_000_000)] = 1024
+    """Deals played before every update."""
     seed: Annotated[int, Field(ge=0)] = 1
     """Of everything random."""
     start_scores: Literal["zero", "spread"] = "zero"
     """Scores that deals start from."""
     reward: Literal["margin", "score"] = "margin"
     """What a deal pays."""
+    reward_scale: Annotated[float, Field(gt=0, le=1e6)] = 0.25
+    """Rewards are multiplied by this, to about unit spread."""
     device: Literal["cpu", "cuda", "auto"] = "cpu"
     """Where the networks live."""
     threads: Annotated[int, Field(ge=1, le=256)] = 1
@@ -111,12 +154,33 @@ class TrainConfig:
     checkpoint_every: Annotated[int, Field(ge=1)] = 20
     """Iterations between checkpoints."""
     ppo: PPOConfig = Field(default_factory=PPOConfig)
+    dmc: DMCConfig = Field(default_factory=DMCConfig)
     network: NetworkConfig = Field(default_factory=NetworkConfig)
     evaluation: EvaluationConfig = Field(default_factory=EvaluationConfig)
 
+    def __post_init__(self) -> None:
+        if self.house_rules and not self.games:
+            raise ConfigError(f"house_rules = {self.house_rules}: nothing to mix them with; allowed: with games")
+        for name in ("rules", "opponent") if self.games else ():
+            if value := getattr(self, name):
+                raise ConfigError(f"{name} = {value!r}: with several games; allowed: none")
+        if self.games and self.parts != "both":
+            raise ConfigError(f"parts = {self.parts!r}: with several games; allowed: 'both'")
+        shares = (self.opponent_share if self.opponent else 0.0) + self.past_share
+        if shares > 1:
+            raise ConfigError(
+                f"past_share = {self.past_share}: with opponent_share = {self.opponent_share} more than all; allowed: a sum up to 1"
+            )
+
+    def load_games(self) -> dict[str, Rules]:
+        """The rules of the run by name: one game, or several. Raises RulesError."""
+        if not self.games:
+            return {self.game: load_rules(self.game, **self.rules)}
+        return {name: load_rules(name) for name in self.games} | random_games(self.house_rules, self.seed)
+
     def load_rules(self) -> Rules:
-        """The rules of the run. Raises RulesError."""
-        return load_rules(self.game, **self.rules)
+        """The rules of the run, of several games the first. Raises RulesError."""
+        return next(iter(self.load_games().values()))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON or TOML."""

@@ -54,7 +54,7 @@ class ValueNetwork:
         self.critics = {part: critic.eval() for part, critic in critics.items()}
         self.rules, self.scale, self.canonical_suits = rules, scale, canonical_suits
         self._layout = layout(rules.players)
-        self._columns = np.concatenate(live_columns(rules, self._layout))
+        self._columns = np.concatenate(live_columns([rules], self._layout))
 
     @classmethod
     def of_run(cls, run: Path, rules: Rules) -> Self:
@@ -69,7 +69,7 @@ class ValueNetwork:
             raise InputError(f"control = {str(run)!r}: its critics were trained for other rules; allowed: a run of the rules of the match")
         if state.get("layout") != LAYOUT_VERSION:
             raise InputError(f"control = {str(run)!r}: layout = {state.get('layout')!r}; allowed: {LAYOUT_VERSION}")
-        size = len(np.concatenate(live_columns(rules, layout(rules.players))))
+        size = len(np.concatenate(live_columns([rules], layout(rules.players))))
         critics = {part: Critic(size, config.network.critic_hidden) for part in PARTS}
         try:
             for part, critic in critics.items():
@@ -77,7 +77,7 @@ class ValueNetwork:
         except (KeyError, TypeError, RuntimeError) as fault:
             said = " ".join(f"{type(fault).__name__}: {fault}".split())[:160]
             raise InputError(f"control = {str(run)!r}: its checkpoint does not fit its configuration: {said}") from None
-        return cls(critics, rules, config.ppo.reward_scale, config.network.canonical_suits)
+        return cls(critics, rules, config.reward_scale, config.network.canonical_suits)
 
     @torch.no_grad()
     def __call__(self, matches: np.ndarray) -> NDArray[np.float64]:

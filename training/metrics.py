@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from torch.utils.tensorboard import SummaryWriter
 
-from pitchenv import Rules
-from pitchenv.engine.state import POINTS, THROWN_IN
+from pitchenv.engine.state import POINTS, SEATS, THROWN_IN
 from training.config import TrainConfig
 
 
@@ -31,14 +30,14 @@ class Metrics:
         self._writer.close()
 
 
-def deal_statistics(public: Any, rules: Rules) -> dict[str, float]:
-    """`bidding/` and `play/` figures of ended deals, PUBLIC records (deals,)."""
+def deal_statistics(public: Any) -> dict[str, float]:
+    """`bidding/` and `play/` figures of ended deals, PUBLIC records (deals,), of one game or several."""
     figures = {"bidding/thrown_in_rate": float((public["scored"] == THROWN_IN).mean())}
     played = public[public["scored"] == POINTS]
     if len(played):
-        pitchers = played["pitcher"] % rules.sides
-        points = played["points"][:, : rules.sides].astype(np.float64)
-        own = points[np.arange(len(played)), pitchers]
+        sides = played["rules"]["sides"].astype(np.int64)
+        points = np.where(np.arange(SEATS) < sides[:, None], played["points"], 0).astype(np.float64)
+        own = points[np.arange(len(played)), played["pitcher"] % sides]
         made = own >= played["bid"]
         figures |= {
             "bidding/level": float(played["bid"].mean()),
@@ -46,7 +45,8 @@ def deal_statistics(public: Any, rules: Rules) -> dict[str, float]:
             "bidding/set_rate": float(1 - made.mean()),
             "bidding/dealer_pitches": float((played["pitcher"] == played["dealer"]).mean()),
             "play/pitchers_points": float(own.mean()),
-            "play/points_per_other_side": float((points.sum(1) - own).mean() / (rules.sides - 1)),
+            "play/points_per_other_side": float(((points.sum(1) - own) / (sides - 1)).mean()),
         }
-        figures |= {f"bidding/level_{bid}": float((played["bid"] == bid).mean()) for bid in range(rules.min_bid, rules.max_bid + 1)}
+        levels = range(int(played["rules"]["min_bid"].min()), int(played["rules"]["max_bid"].max()) + 1)
+        figures |= {f"bidding/level_{bid}": float((played["bid"] == bid).mean()) for bid in levels}
     return figures

@@ -1,5 +1,13 @@
-"""Proximal policy optimisation of one part, with a critic that sees all hands (Schulman et al. 2017; the details are those of CleanRL)."""
+"""Proximal policy optimisation, with a critic that sees all hands (Schulman et al., "Proximal policy optimization algorithms", 2017; the
+details are those of CleanRL).
 
+With a magnet the policy is also held to a slow copy of itself, by the reverse KL divergence: magnetic mirror descent with a moving magnet
+(Sokota et al., "A unified approach to reinforcement learning, quantal response equilibria, and two-player zero-sum games", ICLR 2023; as an
+addition to PPO in Rudolph et al., "Reevaluating policy gradient methods for imperfect-information games", 2025).
+"""
+
+import copy
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,62 +16,99 @@ import torch
 from torch import Tensor, nn
 
 from agents.networks import Actor, Critic
-from pitchenv.checks import InputError
-from training.config import PPOConfig
+from training.config import PPOConfig, TrainConfig
 from training.gae import advantages
+from training.learner import Sizes, between, check_finite
 from training.rollout import Decisions, Rollout
 
 VALUES_AT_ONCE = 4096  # rows
 
 
-class TrainingError(InputError):
-    """Training has come to nothing; one line."""
-
-
 @dataclass
-class Learner:
-    """A part that learns: its networks and their optimiser."""
+class PPOLearner:
+    """An actor, a critic, and their optimiser (see `training.learner.Learner`)."""
 
-    actor: Actor
+    network: Actor
     critic: Critic
     optimizer: torch.optim.Adam
+    magnet: Actor | None = None
 
     @classmethod
-    def create(
-        cls, observation_size: int, state_size: int, actions: int, hidden: tuple[int, ...], critic_hidden: tuple[int, ...]
-    ) -> "Learner":
-        actor = Actor(observation_size, hidden, actions)
-        critic = Critic(state_size, critic_hidden)
-        return cls(actor, critic, torch.optim.Adam([*actor.parameters(), *critic.parameters()], eps=1e-5))
+    def create(cls, sizes: Sizes, hidden: tuple[int, ...], critic_hidden: tuple[int, ...], magnet: bool = False) -> "PPOLearner":
+        actor = Actor(sizes.observation, hidden, sizes.actions)
+        critic = Critic(sizes.state, critic_hidden)
+        optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], eps=1e-5)
+        return cls(actor, critic, optimizer, copy.deepcopy(actor).requires_grad_(False) if magnet else None)
 
-    def to(self, device: torch.device) -> "Learner":
-        """Move the networks (before the optimiser has any state)."""
-        self.actor.to(device)
-        self.critic.to(device)
+    def behaviour(self, left: float) -> nn.Module:
+        return self.network
+
+    def policy(self) -> Actor:
+        return self.network
+
+    def to(self, device: torch.device) -> "PPOLearner":
+        for network in self._networks().values():
+            network.to(device)
         return self
 
-    def state_dict(self) -> dict[str, Any]:
-        """All that training needs to go on."""
-        return {"actor": self.actor.state_dict(), "critic": self.critic.state_dict(), "optimizer": self.optimizer.state_dict()}
+    def _networks(self) -> dict[str, nn.Module]:
+        return {"network": self.network, "critic": self.critic} | ({"magnet": self.magnet} if self.magnet else {})
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """The inverse."""
-        self.actor.load_state_dict(state["actor"])
-        self.critic.load_state_dict(state["critic"])
+    def state_dict(self) -> dict[str, Any]:
+        return {name: network.state_dict() for name, network in self._networks().items()} | {"optimizer": self.optimizer.state_dict()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        for name, network in self._networks().items():
+            network.load_state_dict(state[name])
         self.optimizer.load_state_dict(state["optimizer"])
+
+    def start_from(self, state: Mapping[str, Any]) -> None:
+        self.network.load_state_dict(state["network"])
+        self.critic.load_state_dict(state["critic"])
+        if self.magnet:
+            self.magnet.load_state_dict(state["network"])
+
+    @torch.no_grad()
+    def move_magnet(self, rate: float) -> None:
+        """Have the slow copy follow the policy by a part of the way."""
+        if self.magnet:
+            for slow, fast in zip(self.magnet.parameters(), self.network.parameters(), strict=True):
+                slow.lerp_(fast, rate)
+
+
+def create(sizes: Sizes, config: TrainConfig) -> PPOLearner:
+    """A new learner."""
+    return PPOLearner.create(sizes, config.network.hidden, config.network.critic_hidden, config.ppo.magnet > 0)
+
+
+def learn(
+    learners: Mapping[str, PPOLearner], rollout: Rollout, config: TrainConfig, left: float, random: torch.Generator, device: torch.device
+) -> dict[str, float]:
+    """Some epochs of gradient steps on an iteration's deals (see `training.learner.Algorithm`)."""
+    ppo = config.ppo
+    lr, entropy = between(ppo.lr, ppo.lr_end, left), between(ppo.entropy, ppo.entropy_end, left)
+    scalars = {"charts/learning_rate": lr, "charts/entropy_weight": entropy}
+    for part, (advantage, target) in chained_advantages(learners, rollout, config, device).items():
+        epochs = ppo.bidding_epochs if part == "bidding" else ppo.epochs
+        loss = update(learners[part], rollout.parts[part], advantage, target, ppo, epochs, lr, entropy, random, device)
+        check_finite(loss, part)
+        learners[part].move_magnet(ppo.magnet_rate)
+        scalars |= {f"losses/{part}_{name}": value for name, value in loss.items()}
+    return scalars
 
 
 def losses(
-    learner: Learner, state: Tensor, mask: Tensor, action: Tensor, log_prob_old: Tensor, advantage: Tensor, return_: Tensor, clip: float
+    learner: PPOLearner, state: Tensor, mask: Tensor, action: Tensor, log_prob_old: Tensor, advantage: Tensor, return_: Tensor, clip: float
 ) -> dict[str, Tensor]:
     """The scalars of a minibatch of n decisions: `policy`, `value`, `entropy`, and what tells how far the policy has moved.
 
     policy = −mean min(ρ A, clip(ρ, 1 ± ε) A) with ρ = π(a|s) / π_old(a|s) (Schulman et al. 2017, eq. 7);
-    approx_kl = mean (ρ − 1) − log ρ (Schulman, "Approximating KL divergence", 2020).
+    approx_kl = mean (ρ − 1) − log ρ (Schulman, "Approximating KL divergence", 2020);
+    with a magnet, magnet_kl = mean KL(π || π_magnet), over all actions.
     """
     assert advantage.shape == return_.shape == action.shape == log_prob_old.shape == (len(state),)
-    size = learner.actor.layers[0].in_features
-    log_probs = torch.log_softmax(learner.actor(state[:, :size], mask), -1)
+    observation = state[:, : learner.network.layers[0].in_features]
+    log_probs = torch.log_softmax(learner.network(observation, mask), -1)
     log_ratio = log_probs.gather(1, action[:, None]).squeeze(1) - log_prob_old
     ratio = log_ratio.exp()
     policy = -torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage).mean()
@@ -72,7 +117,12 @@ def losses(
     with torch.no_grad():
         approx_kl = ((ratio - 1) - log_ratio).mean()
         clip_fraction = ((ratio - 1).abs() > clip).float().mean()
-    return {"policy": policy, "value": value, "entropy": entropy, "approx_kl": approx_kl, "clip_fraction": clip_fraction}
+    out = {"policy": policy, "value": value, "entropy": entropy, "approx_kl": approx_kl, "clip_fraction": clip_fraction}
+    if learner.magnet:
+        with torch.no_grad():
+            slow = torch.log_softmax(learner.magnet(observation, mask), -1)
+        out["magnet_kl"] = (log_probs.exp() * (log_probs - slow)).sum(-1).mean()
+    return out
 
 
 @torch.no_grad()
@@ -82,7 +132,7 @@ def values(critic: Critic, state: Tensor, device: torch.device) -> np.ndarray:
 
 
 def chained_advantages(
-    learners: dict[str, Learner], rollout: Rollout, config: PPOConfig, device: torch.device
+    learners: Mapping[str, PPOLearner], rollout: Rollout, config: TrainConfig, device: torch.device
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """(advantages, critic's targets) of each part, in scaled rewards. A seat's decisions of both parts are one chain: what a bid was
     worth shows in the value of the first card."""
@@ -93,7 +143,7 @@ def chained_advantages(
     order = np.argsort(wave, kind="stable")
     value = np.concatenate([v for _, v in parts.values()])[order]
     deal, seat = (np.concatenate([getattr(d, name) for d, _ in parts.values()])[order] for name in ("deal", "seat"))
-    in_order = advantages(value, deal, seat, wave[order], rollout.returns * np.float32(config.reward_scale), config.gae_lambda)
+    in_order = advantages(value, deal, seat, wave[order], rollout.returns * np.float32(config.reward_scale), config.ppo.gae_lambda)
     advantage = np.empty_like(in_order)
     advantage[order] = in_order
     out, at = {}, 0
@@ -105,7 +155,7 @@ def chained_advantages(
 
 
 def update(
-    learner: Learner, decisions: Decisions, advantage: np.ndarray, target: np.ndarray, config: PPOConfig, epochs: int,
+    learner: PPOLearner, decisions: Decisions, advantage: np.ndarray, target: np.ndarray, config: PPOConfig, epochs: int,
     lr: float, entropy_weight: float, random: torch.Generator, device: torch.device,
 ) -> dict[str, float]:  # fmt: skip
     """Some epochs of gradient steps on one part's decisions; returns the mean of each loss, and the critic's explained variance."""
@@ -118,21 +168,21 @@ def update(
     state, mask, action, log_prob = (
         column.to(device) for column in (decisions.state, decisions.mask, decisions.action, decisions.log_prob)
     )
-    parameters = [*learner.actor.parameters(), *learner.critic.parameters()]
+    parameters = [*learner.network.parameters(), *learner.critic.parameters()]
     sums: dict[str, Tensor] = {}
     steps = 0
     for _ in range(epochs):
         order = torch.randperm(len(decisions), generator=random).to(device)
         for rows in order.tensor_split(min(config.minibatches, len(decisions))):
             loss = losses(learner, state[rows], mask[rows], action[rows], log_prob[rows], scaled[rows], returns[rows], config.clip)
+            whole = loss["policy"] + loss["value"] - entropy_weight * loss["entropy"]
+            if learner.magnet:
+                whole = whole + config.magnet * loss["magnet_kl"]
             learner.optimizer.zero_grad(set_to_none=True)
-            (loss["policy"] + loss["value"] - entropy_weight * loss["entropy"]).backward()  # type: ignore[no-untyped-call]
+            whole.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(parameters, config.max_grad_norm)
             learner.optimizer.step()
             for name, scalar in loss.items():
                 sums[name] = sums.get(name, torch.zeros((), device=device)) + scalar.detach()
             steps += 1
-    if not all(torch.isfinite(total) for total in sums.values()):
-        broken = ", ".join(name for name, total in sums.items() if not torch.isfinite(total))
-        raise TrainingError(f"losses: {broken} no longer finite; the last checkpoint is kept; try a smaller ppo.lr")
     return {name: float(total) / steps for name, total in sums.items()} | {"explained_variance": explained}

@@ -1,20 +1,20 @@
 """Whole deals of self-play, or against a frozen opponent: every decision of the learning parts, with what it returned in the end."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
 from agents import AgentError
 from agents.canonical import canonical_states, original_actions
 from agents.learned import PARTS
-from agents.networks import Actor
 from pitchenv import Batch
 from pitchenv.engine.state import TRUMP
 from training.clock import Clock
-from training.columns import live_columns
 from training.players import Player
 
 Array = NDArray[Any]
@@ -85,53 +85,67 @@ class Rollout:
     returns: NDArray[np.float32]  # (deals, slots): what each seat got
     public: Array  # (deals,) PUBLIC records of the deals as they ended
     decisions: int  # that were no forced moves, of all parts
+    learning_side: NDArray[np.int64]  # (deals,): the side that learns where the others are an opponent, −1 where all do
+
+
+@dataclass(frozen=True)
+class Opponent:
+    """A frozen player at some of the deals: it has every side of them but the one that learns."""
+
+    player: Player
+    deals: slice  # of the batch
 
 
 class Collector:
     """Plays deals with the learning networks at every seat, and a frozen policy where a part does not learn.
 
-    With an opponent they have one side of each deal (side i % sides of deal i, so that each comes equally often), and the opponent has the
-    others; only the decisions of the side that learns are recorded.
+    Against an opponent they have one side of the deal (the sides in turn); only the decisions of
+    the side that learns are recorded.
     """
 
     def __init__(
-        self, batch: Batch, actors: dict[str, Actor], partner: Player | None, canonical_suits: bool, device: torch.device, clock: Clock,
-        opponent: Player | None = None,
+        self, batch: Batch, columns: tuple[Array, Array], canonical_suits: bool, device: torch.device, clock: Clock,
+        partner: Player | None = None,
     ) -> None:  # fmt: skip
-        seen, hidden = live_columns(batch.rules[0], batch.layout)
-        self._columns, self._seen = np.concatenate([seen, hidden]), len(seen)
-        self.batch, self.actors, self.device, self.clock = batch, actors, device, clock
-        self.partner, self.opponent = partner, opponent
-        self.canonical_suits = canonical_suits
-        self._buffers = {part: Buffer(len(self._columns), batch.mask.shape[1]) for part in actors}
+        """`columns`: what of a state the networks read, the observation's and the hidden ones (`training.columns`)."""
+        self._columns, self._seen = np.concatenate(columns), len(columns[0])
+        self.batch, self.canonical_suits, self.device, self.clock, self.partner = batch, canonical_suits, device, clock, partner
+        self._sides = np.array([rules.sides for rules in batch.rules])
+        self._buffers: dict[str, Buffer] = {}
 
     @torch.no_grad()
-    def collect(self, seed: int, random: torch.Generator) -> Rollout:
-        """Play every deal of the batch, dealt from a seed, to its end."""
+    def collect(self, actors: Mapping[str, nn.Module], seed: int, random: torch.Generator, opponents: Sequence[Opponent] = ()) -> Rollout:
+        """Play every deal of the batch, dealt from a seed, to its end. `actors` (by part, those that learn) map observations (n, live
+        columns) and masks (n, 70) to the logits that actions are drawn from."""
         batch = self.batch
         with self.clock("engine"):
             batch.reset(seed=seed)
-        for player in (self.partner, self.opponent):
+        for player in [self.partner, *(opponent.player for opponent in opponents)]:
             if player is not None:
                 player.reset(batch.rules[0], batch.size, [seed])
-        for buffer in self._buffers.values():
-            buffer.clear()
+        for part in actors:
+            self._buffers.setdefault(part, Buffer(len(self._columns), batch.mask.shape[1])).clear()
         returns = np.zeros_like(batch.reward)
         actions = np.zeros(batch.size, np.int64)
+        everywhere = np.arange(batch.size)
+        in_turn = everywhere // len(set(batch.rules)) % self._sides  # the games come in turn too
+        learning_side = np.full(batch.size, -1)  # all of them
+        for opponent in opponents:
+            learning_side[opponent.deals] = in_turn[opponent.deals]
         wave = decisions = 0
-        while (live := np.flatnonzero(batch.seat >= 0)).size:
-            decisions += len(live)
-            if self.opponent is not None:
-                sides = batch.rules[0].sides
-                learns = batch.seat[live] % sides == live % sides
-                if not learns.all():
-                    actions[live[~learns]] = self._ask("opponent", self.opponent, live[~learns])
-                live = live[learns]
-            bidding = batch.matches["public"]["phase"][live] <= TRUMP
-            for part, rows in zip(PARTS, (live[bidding], live[~bidding]), strict=True):
+        while (live := batch.seat >= 0).any():
+            decisions += int(live.sum())
+            frozen = live & (learning_side >= 0) & (batch.seat % self._sides != learning_side)
+            for opponent in opponents:
+                rows = everywhere[opponent.deals][frozen[opponent.deals]]
+                if rows.size:
+                    actions[rows] = self._ask("opponent", opponent.player, rows)
+            bidding = batch.matches["public"]["phase"] <= TRUMP
+            for part, mine in zip(PARTS, (live & ~frozen & bidding, live & ~frozen & ~bidding), strict=True):
+                rows = np.flatnonzero(mine)
                 if not rows.size:
                     continue
-                if part not in self.actors:
+                if part not in actors:
                     assert self.partner is not None
                     actions[rows] = self._ask("partner", self.partner, rows)
                     continue
@@ -140,7 +154,7 @@ class Collector:
                     state = whole.take(self._columns, 1)
                 with self.clock("inference"):
                     on_device = torch.from_numpy(state).to(self.device)[:, : self._seen]
-                    logits = self.actors[part](on_device, torch.from_numpy(mask).to(self.device))
+                    logits = actors[part](on_device, torch.from_numpy(mask).to(self.device))
                     log_probs = torch.log_softmax(logits, -1).cpu()
                     chosen = torch.multinomial(log_probs.exp(), 1, generator=random)
                     log_prob = log_probs.gather(1, chosen).squeeze(1)
@@ -153,8 +167,8 @@ class Collector:
                 batch.step(actions)
             returns += batch.reward  # zero but in the step that ends a deal
             wave += 1
-        parts = {part: buffer.decisions() for part, buffer in self._buffers.items()}
-        return Rollout(parts, returns, batch.matches["public"].copy(), decisions)
+        parts = {part: self._buffers[part].decisions() for part in actors}
+        return Rollout(parts, returns, batch.matches["public"].copy(), decisions, learning_side)
 
     def _ask(self, role: str, player: Player, rows: Array) -> Array:
         """What a frozen player does; its illegal proposals would make the deals worthless."""

@@ -2,27 +2,31 @@
 
 import json
 import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 import agents
 from agents.learned import PARTS, CheckpointError, NetworkPolicy, TwoPartPolicy, load_run, network_bytes, newest_checkpoint
 from pitchenv import Rules
 from pitchenv.actions import ACTIONS
-from pitchenv.observation import LAYOUT_VERSION, layout
+from pitchenv.observation import LAYOUT_VERSION, Layout, layout
 from pitchenv.policies import Policy
-from training.checkpoint import CONFIG_FILE, load_checkpoint, save_checkpoint
+from training import dmc, ppo
+from training.checkpoint import CONFIG_FILE, load_checkpoint, save_agent, save_checkpoint
 from training.columns import in_full_layout, live_columns
 from training.config import ConfigError, TrainConfig
 from training.duplicate import duplicate
 from training.files import write_file
 from training.frozen import freeze, load_frozen
+from training.learner import Algorithm, Learner, Sizes
 from training.players import Player
-from training.ppo import Learner
 
 EVALUATION_SEED = 1_000_003  # deals of evaluations: the same in every run, none of them dealt in training
 OPPONENTS = ("random", "heuristic")
@@ -41,13 +45,16 @@ def choose_device(wanted: str) -> torch.device:
     return torch.device("cuda" if wanted == "cuda" or (wanted == "auto" and torch.cuda.is_available()) else "cpu")
 
 
+ALGORITHMS: Final[dict[str, Algorithm]] = {"ppo": ppo, "dmc": dmc}
+
+
 @dataclass
 class Run:
     """See the module. `begin` makes a new one in a folder, `resume` goes on with what is there."""
 
     config: TrainConfig
     folder: Path
-    rules: Rules
+    games: dict[str, Rules]  # by name; several are mixed
     device: torch.device
     learners: dict[str, Learner]
     partner: Policy | None  # plays the part that does not learn
@@ -66,7 +73,7 @@ class Run:
         partner = None if config.parts == "both" else agents.load(config.partner)
         run = cls._prepare(config, folder, partner, agents.load(config.opponent) if config.opponent else None)
         if config.start_from:
-            start_from(config, run.rules, run.learners)
+            start_from(config, run.games, run.learners)
         try:
             if not folder.name:
                 raise OSError(0, "not a folder's name")
@@ -92,26 +99,45 @@ class Run:
     @classmethod
     def _prepare(cls, config: TrainConfig, folder: Path, partner: Policy | None, opponent: Policy | None) -> Self:
         torch.set_num_threads(config.threads)
-        rules = config.load_rules()
         learning = PARTS if config.parts == "both" else (config.parts,)
         if isinstance(partner, TwoPartPolicy):
             partner = partner.parts["play" if config.parts == "bidding" else "bidding"]
+        run = cls(config, folder, config.load_games(), choose_device(config.device), {}, partner, opponent)
         for spec, policy in ((config.partner, partner), (config.opponent, opponent)):
             if policy is not None:
-                Player(spec, policy, 0).reset(rules, 1, [0])  # refuses one for other rules
+                Player(spec, policy, 0).reset(run.rules, 1, [0])  # refuses one for other rules
         torch.manual_seed(stream_seed(config.seed, 0))
-        (seen, hidden), net = live_columns(rules, layout(rules.players)), config.network
-        device = choose_device(config.device)
-        learners = {
-            part: Learner.create(len(seen), len(seen) + len(hidden), ACTIONS, net.hidden, net.critic_hidden).to(device) for part in learning
-        }
-        return cls(config, folder, rules, device, learners, partner, opponent)
+        seen, hidden = run.columns
+        for part in learning:
+            run.learners[part] = run.algorithm.create(Sizes(len(seen), len(seen) + len(hidden), ACTIONS), config).to(run.device)
+        return run
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """What its learners learn by."""
+        return ALGORITHMS[self.config.algorithm]
+
+    @property
+    def rules(self) -> Rules:
+        """Those of the game, of several the first."""
+        return next(iter(self.games.values()))
+
+    @property
+    def layout(self) -> Layout:
+        """Of the observations: with seats for the largest game."""
+        return layout(max(rules.players for rules in self.games.values()))
+
+    @cached_property
+    def columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """What the networks read (see `training.columns`)."""
+        return live_columns(list(self.games.values()), self.layout)
 
     def state_dict(self) -> dict[str, Any]:
         """What a checkpoint holds. Random streams follow from the seed and the iteration, so that these two are their whole state."""
         return {
             "layout": LAYOUT_VERSION,
-            "rules": self.rules.to_dict(),
+            "games": {name: rules.to_dict() for name, rules in self.games.items()},
+            "algorithm": self.config.algorithm,
             "iteration": self.iteration,
             "decisions": self.decisions,
             "cpu_seconds": self.cpu_seconds,
@@ -122,9 +148,8 @@ class Run:
 
     def _load_state_dict(self, state: dict[str, Any]) -> None:
         """The inverse. Raises CheckpointError when the state is of another layout, other rules or other networks."""
-        for name, ours in (("layout", LAYOUT_VERSION), ("rules", self.rules.to_dict())):
-            if state.get(name) != ours:
-                raise CheckpointError(f"checkpoint of {str(self.folder)!r}: {name} = {state.get(name)!r}; allowed, as configured: {ours!r}")
+        for what, theirs, ours in differences(state, self.games):
+            raise CheckpointError(f"checkpoint of {str(self.folder)!r}: {what} = {theirs!r}; allowed, as configured: {ours!r}")
         try:
             for part, learner in self.learners.items():
                 learner.load_state_dict(state["learners"][part])
@@ -136,43 +161,88 @@ class Run:
 
     def save(self) -> Path:
         """Write a checkpoint: with every network that plays, so that the agent needs nothing from elsewhere but named players."""
+        return save_checkpoint(self.folder, self.iteration, self.state_dict(), *self._agent())
+
+    def _agent(self) -> tuple[dict[str, str], dict[str, bytes]]:
+        """What the player's parts are, and the contents of its networks' files."""
         networks = {part: policy for part, policy in self.player().parts.items() if isinstance(policy, NetworkPolicy)}
         sources = {part: "network" if part in networks else self.config.partner for part in PARTS}
-        contents = {part: network_bytes(policy, part) for part, policy in networks.items()}
-        return save_checkpoint(self.folder, self.iteration, self.state_dict(), sources, contents)
+        return sources, {part: network_bytes(policy, part) for part, policy in networks.items()}
+
+    def keep_past(self) -> None:
+        """Keep what has been learned so far as an opponent for later iterations, if it is time to."""
+        if self.config.past_share and self.iteration % self.config.past_every == 0:
+            folder = self._past(self.iteration)
+            folder.mkdir(parents=True, exist_ok=True)
+            save_agent(folder, *self._agent())
+
+    def past_opponent(self) -> Player | None:
+        """One of the states kept, drawn for this iteration; None before there is one. It draws from its probabilities, as it did then."""
+        config = self.config
+        newest = self.iteration // config.past_every
+        if not config.past_share or not newest:
+            return None
+        oldest = max(1, newest - config.past_kept + 1)
+        chosen = oldest + stream_seed(config.seed, 3, self.iteration) % (newest - oldest + 1)
+        policy = load_run(self._past(chosen * config.past_every), greedy=False)
+        return Player(f"past {chosen * config.past_every}", policy, 2)
+
+    def _past(self, iteration: int) -> Path:
+        return self.folder / "past" / f"{iteration:08d}"
 
     def player(self) -> TwoPartPolicy:
         """What has been learned so far (a copy, in the full layout, on the CPU), playing greedily."""
-        legend = layout(self.rules.players)
-        seen, _ = live_columns(self.rules, legend)
+        legend, canonical = self.layout, self.config.network.canonical_suits
         players: dict[str, Policy] = {}
         for part in PARTS:
             if part in self.learners:
-                actor = in_full_layout(self.learners[part].actor, seen, legend)
-                canonical = self.config.network.canonical_suits
-                players[part] = NetworkPolicy(actor, self.rules, self.rules.players, canonical_suits=canonical)
+                actor = in_full_layout(self.learners[part].policy(), self.columns[0], legend)
+                any_rules = bool(self.config.games)
+                players[part] = NetworkPolicy(actor, self.rules, legend.slots, canonical_suits=canonical, any_rules=any_rules)
             elif self.partner is not None:
                 players[part] = self.partner
         return TwoPartPolicy(**players)
 
     def evaluate(self, deals: int) -> dict[str, float]:
-        """Margins over the opponents of `measured_against`, with the half-widths of their 95 % intervals, in points a deal."""
+        """Margins over the opponents of `measured_against`, with the half-widths of their 95 % intervals, in points a deal.
+
+        Of several games: each of those named with its share of the deals, and the mean over them.
+        """
         figures: dict[str, float] = {}
         player = self.player()
+        named = {name: self.games[name] for name in self.config.games} or self.games
         for name in self.measured_against:
             against = agents.load(name) if self.opponent is None else self.opponent
-            result = duplicate(player, against, self.rules, deals, EVALUATION_SEED)
-            figures |= {f"eval/vs_{name}": result.margin, f"eval/vs_{name}_half_width": result.half_width}
+            results = {
+                game: duplicate(player, against, rules, max(2, deals // len(named)), EVALUATION_SEED) for game, rules in named.items()
+            }
+            if len(named) > 1:
+                figures |= {f"games/{game}_vs_{name}": result.margin for game, result in results.items()}
+            figures[f"eval/vs_{name}"] = float(np.mean([result.margin for result in results.values()]))
+            figures[f"eval/vs_{name}_half_width"] = float(np.linalg.norm([result.half_width for result in results.values()]) / len(named))
         return figures
 
     @property
     def measured_against(self) -> tuple[str, ...]:
-        """Who `evaluate` plays against: fixed opponents, or the one of the run."""
-        return OPPONENTS if self.opponent is None else ("opponent",)
+        """Who `evaluate` plays against: fixed opponents, or the one that all deals are played against."""
+        return OPPONENTS if self.opponent is None or self.config.opponent_share < 1 else ("opponent",)
 
 
-def start_from(config: TrainConfig, rules: Rules, learners: dict[str, Learner]) -> None:
-    """Give the learners the actors and critics of the run that the configuration starts from. Raises ConfigError where they don't fit."""
+def differences(state: Mapping[str, Any], games: Mapping[str, Rules]) -> Iterator[tuple[str, Any, Any]]:
+    """Where a checkpoint's state is of another layout or for other rules: what it is, the state's value, and that of the rules."""
+    if state.get("layout") != LAYOUT_VERSION:
+        yield "layout", state.get("layout"), LAYOUT_VERSION
+    theirs = state.get("games") or {}
+    if len(theirs) != len(games):
+        yield "games", list(theirs), list(games)
+    for (name, rules), (_, found) in zip(games.items(), theirs.items(), strict=False):
+        for rule, value in rules.to_dict().items():
+            if found.get(rule) != value:
+                yield rule if len(games) == 1 else f"{name}.{rule}", found.get(rule), value
+
+
+def start_from(config: TrainConfig, games: Mapping[str, Rules], learners: Mapping[str, Learner]) -> None:
+    """Give the learners the networks of the run that the configuration starts from. Raises ConfigError where they don't fit."""
     run = Path(config.start_from)
     what = f"start_from = {config.start_from!r}"
     if not (run / CONFIG_FILE).is_file():
@@ -181,10 +251,10 @@ def start_from(config: TrainConfig, rules: Rules, learners: dict[str, Learner]) 
         theirs, state = load_checkpoint(run)
     except CheckpointError as fault:
         raise ConfigError(f"{what}: {fault}") from None
-    ours, trained_for = rules.to_dict(), state.get("rules") or {}
-    for name, value in [("layout", LAYOUT_VERSION), *ours.items()]:
-        if (found := state.get(name) if name == "layout" else trained_for.get(name)) != value:
-            raise ConfigError(f"{what}: was trained for {name} = {found!r}; allowed: {value!r}, as configured")
+    for name, found, value in differences(state, games):
+        raise ConfigError(f"{what}: was trained for {name} = {found!r}; allowed: {value!r}, as configured")
+    if theirs.algorithm != config.algorithm:
+        raise ConfigError(f"{what}: has algorithm = {theirs.algorithm!r}; allowed: {config.algorithm!r}, as configured")
     for name in ("hidden", "critic_hidden", "canonical_suits"):
         found, value = getattr(theirs.network, name), getattr(config.network, name)
         if found != value:
@@ -193,7 +263,6 @@ def start_from(config: TrainConfig, rules: Rules, learners: dict[str, Learner]) 
         if part not in (learned := state.get("learners") or {}):
             raise ConfigError(f"{what}: learned parts = {theirs.parts!r}; allowed: one with the {part} part")
         try:
-            learner.actor.load_state_dict(learned[part]["actor"])
-            learner.critic.load_state_dict(learned[part]["critic"])
+            learner.start_from(learned[part])
         except (KeyError, TypeError, AttributeError, RuntimeError) as fault:
             raise ConfigError(f"{what}: does not fit its configuration: {' '.join(str(fault).split())[:160]}") from None

@@ -1,4 +1,4 @@
-"""`train`: PPO by self-play, or against a frozen opponent. Read `train` top to bottom: iterations of collect, update, report, save."""
+"""`train`: learning by self-play, or against frozen opponents. Read `train` top to bottom: iterations of collect, update, report, save."""
 
 import contextlib
 import dataclasses
@@ -19,11 +19,11 @@ from training.clock import Clock
 from training.command_line import option_names, parse, rule_change
 from training.config import ConfigError, TrainConfig, load_config
 from training.files import write_file
+from training.learner import TrainingError
 from training.metrics import Metrics, deal_statistics
 from training.players import Player
-from training.ppo import chained_advantages, update
 from training.progress import Progress
-from training.rollout import Collector
+from training.rollout import Collector, Opponent
 from training.run import Run, stream_seed
 
 
@@ -40,49 +40,43 @@ def matrix_products(kind: str) -> Iterator[None]:
 
 def train(run: Run, stop: "Stop") -> bool:
     """Iterate until the run has its length, or `stop` is asked for; returns whether it has."""
-    config, ppo = run.config, run.config.ppo
+    config = run.config
     clock = Clock(run.seconds)
-    metrics = Metrics(run.folder, config, run.iteration * ppo.deals_per_iteration)
+    metrics = Metrics(run.folder, config, run.iteration * config.deals_per_iteration)
     with clock("engine"):
         batch = Batch(
-            run.rules, ppo.deals_per_iteration, reward=config.reward, start_scores=config.start_scores, restart=False, skip_forced=True
-        )
+            list(run.games.values()), config.deals_per_iteration, reward=config.reward, start_scores=config.start_scores, restart=False,
+            skip_forced=True,
+        )  # fmt: skip
     partner = None if run.partner is None else Player(config.partner, run.partner, 0)
-    opponent = None if run.opponent is None else Player(config.opponent, run.opponent, 1)
-    actors = {part: learner.actor for part, learner in run.learners.items()}
-    collector = Collector(batch, actors, partner, config.network.canonical_suits, run.device, clock, opponent)
-    with Progress(config.iterations, run.iteration, ppo.deals_per_iteration) as progress:
+    collector = Collector(batch, run.columns, config.network.canonical_suits, run.device, clock, partner)
+    with Progress(config.iterations, run.iteration, config.deals_per_iteration) as progress:
         while run.iteration < config.iterations and not stop.asked:
             begun, cpu_begun = time.perf_counter(), time.process_time()
             left = 1 - run.iteration / config.iterations
-            lr = ppo.lr_end + (ppo.lr - ppo.lr_end) * left
-            entropy = ppo.entropy_end + (ppo.entropy - ppo.entropy_end) * left
             random = torch.Generator().manual_seed(stream_seed(config.seed, 1, run.iteration))
+            behaviour = {part: learner.behaviour(left) for part, learner in run.learners.items()}
             with matrix_products(config.matmul):
-                rollout = collector.collect(stream_seed(config.seed, 2, run.iteration), random)
-                scalars = deal_statistics(rollout.public, run.rules)
+                rollout = collector.collect(behaviour, stream_seed(config.seed, 2, run.iteration), random, opponents_of(run))
                 with clock("update"):
-                    for part, (advantage, target) in chained_advantages(run.learners, rollout, ppo, run.device).items():
-                        epochs = ppo.bidding_epochs if part == "bidding" else ppo.epochs
-                        loss = update(
-                            run.learners[part], rollout.parts[part], advantage, target, ppo, epochs, lr, entropy, random, run.device
-                        )
-                        scalars |= {f"losses/{part}_{name}": value for name, value in loss.items()}
+                    try:
+                        scalars = run.algorithm.learn(run.learners, rollout, config, left, random, run.device)
+                    except TrainingError as fault:
+                        raise TrainingError(f"iteration {run.iteration + 1}: {fault}") from None
             run.iteration += 1
             run.decisions += rollout.decisions
             run.cpu_seconds += time.process_time() - cpu_begun
-            deals = run.iteration * ppo.deals_per_iteration
+            run.keep_past()
+            deals = run.iteration * config.deals_per_iteration
             seconds = time.perf_counter() - begun
+            scalars |= deal_statistics(rollout.public)
             scalars |= {
-                "charts/learning_rate": lr,
-                "charts/entropy_weight": entropy,
                 "charts/decisions": run.decisions,
                 "charts/deals_per_second": batch.size / seconds,
                 "charts/decisions_per_second": rollout.decisions / seconds,
             }
-            if opponent is not None:
-                deal = np.arange(batch.size)
-                scalars["charts/return_of_learner"] = float(rollout.returns[deal, deal % run.rules.sides].mean())
+            if (against := np.flatnonzero(rollout.learning_side >= 0)).size:
+                scalars["charts/return_of_learner"] = float(rollout.returns[against, rollout.learning_side[against]].mean())
             last = run.iteration == config.iterations
             if last or run.iteration % config.checkpoint_every == 0:
                 run.save()
@@ -99,6 +93,16 @@ def train(run: Run, stop: "Stop") -> bool:
     summary = {name: getattr(run, name) for name in ("iteration", "decisions", "cpu_seconds", "seconds", "curve")}
     write_file(run.folder / "summary.json", json.dumps(summary, indent=1).encode())
     return run.iteration >= config.iterations
+
+
+def opponents_of(run: Run) -> list[Opponent]:
+    """Who has the other sides of which deals in this iteration: first the opponent's share, then that of an earlier state."""
+    config, deals = run.config, run.config.deals_per_iteration
+    fixed = 0 if run.opponent is None else round(deals * config.opponent_share)
+    found = [] if run.opponent is None else [Opponent(Player(config.opponent, run.opponent, 1), slice(0, fixed))]
+    if past := run.past_opponent():
+        found.append(Opponent(past, slice(fixed, fixed + round(deals * config.past_share))))
+    return found
 
 
 class Stop:
@@ -127,8 +131,8 @@ def main(argv: list[str]) -> None:
     run = _resumed(argv) if "--resume" in argv else _begun(argv)
     config = run.config
     print(
-        f"run {run.folder}: {config.game}, {config.parts}, {config.iterations} iterations of {config.ppo.deals_per_iteration} deals "
-        f"on {run.device}",
+        f"run {run.folder}: {', '.join(config.games) or config.game}, {config.parts} by {config.algorithm}, "
+        f"{config.iterations} iterations of {config.deals_per_iteration} deals on {run.device}",
         flush=True,
     )
     with Stop() as stop:

@@ -67,7 +67,7 @@ def networks(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_planted_weakness_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    config = toml(tmp_path / "c.toml", checkpoint_every=100, ppo={"deals_per_iteration": 256, "minibatches": 8},
+    config = toml(tmp_path / "c.toml", checkpoint_every=100, deals_per_iteration=256, ppo={"minibatches": 8},
                   network={"hidden": [32], "critic_hidden": [32]}, evaluation={"every": 100, "deals": 2, "final_deals": 2})  # fmt: skip
     report = run(
         Arguments(f"{__name__}:First", tmp_path / "out", config=config, iterations=8, seeds=1, deals=500, json=tmp_path / "out.json")

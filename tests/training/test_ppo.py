@@ -8,14 +8,15 @@ import torch
 
 from agents.networks import NO_CHANCE, Actor
 from training.config import PPOConfig
-from training.ppo import Learner, TrainingError, losses, update
+from training.learner import Sizes, TrainingError, check_finite
+from training.ppo import PPOLearner, losses, update
 from training.rollout import Decisions
 
 
-def certain_learner(logits: list[float], value: float) -> Learner:
+def certain_learner(logits: list[float], value: float) -> PPOLearner:
     """A learner whose networks give the same for every state."""
-    learner = Learner.create(2, 3, len(logits), (4,), (4,))
-    for network, bias in ((learner.actor, logits), (learner.critic, [value])):
+    learner = PPOLearner.create(Sizes(2, 3, len(logits)), (4,), (4,))
+    for network, bias in ((learner.network, logits), (learner.critic, [value])):
         for parameter in network.parameters():
             torch.nn.init.zeros_(parameter)
         network.layers[-1].bias.data = torch.tensor(bias)
@@ -47,19 +48,20 @@ def test_losses_that_are_no_longer_finite_stop_the_training() -> None:
         torch.zeros(n),
         *(np.zeros(n, np.int64),) * 3,
     )
-    with pytest.raises(TrainingError, match=r"value.*no longer finite") as fault:
-        update(
-            learner,
-            decisions,
-            np.ones(n, np.float32),
-            np.ones(n, np.float32),
-            PPOConfig(),
-            1,
-            1e-3,
-            0.0,
-            torch.Generator(),
-            torch.device("cpu"),
-        )
+    loss = update(
+        learner,
+        decisions,
+        np.ones(n, np.float32),
+        np.ones(n, np.float32),
+        PPOConfig(),
+        1,
+        1e-3,
+        0.0,
+        torch.Generator(),
+        torch.device("cpu"),
+    )
+    with pytest.raises(TrainingError, match=r"losses of the play part: .*value.* no longer finite; the last checkpoint is kept") as fault:
+        check_finite(loss, "play")
     assert "\n" not in str(fault.value)
 
 
@@ -75,9 +77,9 @@ def test_illegal_actions_have_no_chance_and_no_gradient() -> None:
 
 def test_update_makes_good_actions_likelier() -> None:
     torch.manual_seed(0)
-    learner = Learner.create(2, 3, 4, (16,), (16,))
+    learner = PPOLearner.create(Sizes(2, 3, 4), (16,), (16,))
     state, mask = torch.rand(64, 3), torch.ones(64, 4, dtype=torch.bool)
-    before = torch.log_softmax(learner.actor(state[:, :2], mask), -1).detach()
+    before = torch.log_softmax(learner.network(state[:, :2], mask), -1).detach()
     action = torch.arange(64) % 4
     decisions = Decisions(
         state, mask, action, before.gather(1, action[:, None]).squeeze(1), np.arange(64), np.zeros(64, np.int64), np.zeros(64, np.int64)
@@ -95,6 +97,6 @@ def test_update_makes_good_actions_likelier() -> None:
         torch.Generator().manual_seed(1),
         torch.device("cpu"),
     )
-    after = torch.log_softmax(learner.actor(state[:, :2], mask), -1)
+    after = torch.log_softmax(learner.network(state[:, :2], mask), -1)
     assert (after[:, 2] > before[:, 2]).all()
     assert set(figures) == {"policy", "value", "entropy", "approx_kl", "clip_fraction", "explained_variance"}

@@ -1,5 +1,6 @@
 """What a rollout records, decision by decision, and that advantages of two parts are one chain."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -12,23 +13,27 @@ from pitchenv.actions import ACTIONS
 from pitchenv.policies.random import RandomPolicy
 from training.clock import Clock
 from training.columns import live_columns
-from training.config import PPOConfig
+from training.config import PPOConfig, TrainConfig
+from training.learner import Sizes
 from training.players import Player
-from training.ppo import Learner, chained_advantages, values
-from training.rollout import Collector, Decisions, Rollout
+from training.ppo import PPOLearner, chained_advantages, values
+from training.rollout import Collector, Decisions, Opponent, Rollout
 
 CPU = torch.device("cpu")
 
 
-def collect(deals: int = 40, game: str = "auction-4-partners", opponent: Player | None = None) -> tuple[dict[str, Learner], Batch, Rollout]:
+def collect(
+    deals: int = 40, game: str = "auction-4-partners", opponents: Sequence[Opponent] = ()
+) -> tuple[dict[str, PPOLearner], Batch, Rollout]:
     rules = load_rules(game)
     batch = Batch(rules, deals, restart=False, skip_forced=True)
-    seen, hidden = live_columns(rules, batch.layout)
+    seen, hidden = columns = live_columns([rules], batch.layout)
     torch.manual_seed(1)
-    learners = {part: Learner.create(len(seen), len(seen) + len(hidden), ACTIONS, (16,), (16,)) for part in ("bidding", "play")}
-    actors = {part: learner.actor for part, learner in learners.items()}
-    collector = Collector(batch, actors, None, True, CPU, Clock({}), opponent)
-    return learners, batch, collector.collect(7, torch.Generator().manual_seed(3))
+    sizes = Sizes(len(seen), len(seen) + len(hidden), ACTIONS)
+    learners = {part: PPOLearner.create(sizes, (16,), (16,)) for part in ("bidding", "play")}
+    actors = {part: learner.network for part, learner in learners.items()}
+    collector = Collector(batch, columns, True, CPU, Clock({}))
+    return learners, batch, collector.collect(actors, 7, torch.Generator().manual_seed(3), opponents)
 
 
 def test_rows_are_the_decisions_of_the_deals() -> None:
@@ -38,9 +43,9 @@ def test_rows_are_the_decisions_of_the_deals() -> None:
     for seat in range(4):  # the margin of two sides
         assert (rollout.returns[:, seat] == change[:, seat % 2] - change[:, 1 - seat % 2]).all()
     for part, decisions in rollout.parts.items():
-        size = learners[part].actor.layers[0].in_features
+        size = learners[part].network.layers[0].in_features
         with torch.no_grad():
-            log_probs = torch.log_softmax(learners[part].actor(decisions.state[:, :size], decisions.mask), -1)
+            log_probs = torch.log_softmax(learners[part].network(decisions.state[:, :size], decisions.mask), -1)
         again = log_probs.gather(1, decisions.action[:, None]).squeeze(1)
         assert torch.allclose(again, decisions.log_prob, atol=1e-5)
         assert decisions.mask.gather(1, decisions.action[:, None]).all()
@@ -83,7 +88,7 @@ class First:
 @pytest.mark.parametrize("game", ["auction-4-partners", "auction-3", "oklahoma-6"])
 def test_against_an_opponent_one_side_learns(game: str) -> None:
     deals = 30
-    _, batch, rollout = collect(deals, game, Player("first", First(), 1))
+    _, batch, rollout = collect(deals, game, [Opponent(Player("first", First(), 1), slice(0, deals))])
     rules = batch.rules[0]
     sides = rules.sides
     learners = np.arange(deals) % sides  # every side equally often
@@ -112,7 +117,7 @@ def test_against_an_opponent_one_side_learns(game: str) -> None:
 
 
 def test_an_opponent_may_read_observations() -> None:
-    assert collect(6, opponent=Player("random", RandomPolicy(), 1))[2].decisions > 6
+    assert collect(6, opponents=[Opponent(Player("random", RandomPolicy(), 1), slice(0, 6))])[2].decisions > 6
 
 
 def decisions(deal: list[int], seat: list[int], wave: list[int]) -> Decisions:
@@ -125,15 +130,16 @@ def decisions(deal: list[int], seat: list[int], wave: list[int]) -> Decisions:
 
 
 def test_a_bid_is_worth_what_the_first_card_is() -> None:
-    learners = {part: Learner.create(2, 3, 2, (4,), (4,)) for part in ("bidding", "play")}
+    learners = {part: PPOLearner.create(Sizes(2, 3, 2), (4,), (4,)) for part in ("bidding", "play")}
     rollout = Rollout(
         {"bidding": decisions([0, 1, 0], [0, 1, 1], [0, 0, 1]), "play": decisions([1, 0, 1], [1, 0, 1], [1, 2, 2])},
         np.array([[8, 4], [2, 12]], np.float32),
         np.zeros(2),
         6,
+        np.full(2, -1),
     )
     v = {part: values(learners[part].critic, d.state, CPU) for part, d in rollout.parts.items()}
-    out = chained_advantages(learners, rollout, PPOConfig(gae_lambda=0.5, reward_scale=0.25), CPU)
+    out = chained_advantages(learners, rollout, TrainConfig(ppo=PPOConfig(gae_lambda=0.5), reward_scale=0.25), CPU)
     b, p = v["bidding"], v["play"]
     # deal 0: seat 0 bids, then plays; seat 1 bids alone. Deal 1: seat 1 bids, then plays twice.
     play_0 = 2 - p[1]
@@ -147,6 +153,6 @@ def test_a_bid_is_worth_what_the_first_card_is() -> None:
 
 
 def test_nothing_learned_from_no_decisions() -> None:
-    learners = {"play": Learner.create(2, 3, 2, (4,), (4,))}
-    rollout = Rollout({"play": decisions([], [], [])}, np.zeros((1, 2), np.float32), np.zeros(1), 0)
-    assert chained_advantages(learners, rollout, PPOConfig(), CPU) == {}
+    learners = {"play": PPOLearner.create(Sizes(2, 3, 2), (4,), (4,))}
+    rollout = Rollout({"play": decisions([], [], [])}, np.zeros((1, 2), np.float32), np.zeros(1), 0, np.full(1, -1))
+    assert chained_advantages(learners, rollout, TrainConfig(), CPU) == {}

@@ -24,7 +24,7 @@ from training.checkpoint import CONFIG_FILE, load_checkpoint
 from training.config import ConfigError
 from training.duplicate import duplicate
 from training.run import Run
-from training.train import Stop, train
+from training.train import Stop, opponents_of, train
 
 
 def begin(folder: Path, **changes: Any) -> Run:
@@ -76,7 +76,7 @@ def test_resumed_is_bit_equal_to_never_stopped(tmp_path: Path, parts: str) -> No
 
 def test_it_learns(tmp_path: Path) -> None:
     run = begin(
-        tmp_path / "run", iterations=12, checkpoint_every=12, ppo={"deals_per_iteration": 256, "minibatches": 8},
+        tmp_path / "run", iterations=12, checkpoint_every=12, deals_per_iteration=256, ppo={"minibatches": 8},
         network={"hidden": [64], "critic_hidden": [64]}, evaluation={"every": 20, "deals": 8, "final_deals": 400},
     )  # fmt: skip
     untrained = duplicate(run.player(), RandomPolicy(), run.rules, 400, 5)
@@ -145,7 +145,7 @@ def test_sampled_play_draws_from_the_probabilities(small_run: Path) -> None:
 def test_signal_saves_and_says_how_to_go_on(tmp_path: Path, kind: signal.Signals) -> None:
     config = tmp_path / "small.toml"
     config.write_text(
-        "iterations = 100000\ncheckpoint_every = 100000\n[ppo]\ndeals_per_iteration = 24\n[network]\nhidden = [16]\ncritic_hidden = [16]\n"
+        "iterations = 100000\ncheckpoint_every = 100000\ndeals_per_iteration = 24\n[network]\nhidden = [16]\ncritic_hidden = [16]\n"
         "[evaluation]\nevery = 100000\n"
     )
     run = tmp_path / "run"
@@ -286,7 +286,7 @@ def test_resume_under_other_rules_or_layout(tmp_path: Path, capsys: pytest.Captu
     house.write_text("target = 9")
     run = begin(tmp_path / "run", game=str(house))
     house.write_text("target = 10")  # edited since
-    refuse(capsys, ["train", "--resume", str(run.folder)], "rules", "'target': 9", "'target': 10")
+    refuse(capsys, ["train", "--resume", str(run.folder)], "target = 9", "allowed, as configured: 10")
     house.write_text("target = 9")
     path = newest_checkpoint(run.folder) / "training_state.pt"
     state = torch.load(path, weights_only=True)
@@ -354,7 +354,7 @@ def test_starting_points_bring_actors_and_critics_alone(small_run: Path, tmp_pat
     source = load_checkpoint(small_run)[1]["learners"]
     for part, learner in run.learners.items():
         state = learner.state_dict()
-        for network in ("actor", "critic"):
+        for network in ("network", "critic"):
             assert all(torch.equal(tensor, source[part][network][key]) for key, tensor in state[network].items())
         assert state["optimizer"]["state"] == {}
     assert run.iteration == 0
@@ -375,7 +375,7 @@ def test_starting_points_that_do_not_fit(small_run: Path, tmp_path: Path, capsys
     whole = torch.load(state, weights_only=True)
     torch.save({**whole, "layout": 0}, state)
     refuse(capsys, [*argv, str(tmp_path / "damaged"), *small], "start_from", "layout = 0", "allowed: 1")
-    torch.save({**whole, "learners": {"bidding": {"actor": 3}, "play": 4}}, state)
+    torch.save({**whole, "learners": {"bidding": {"network": 3}, "play": 4}}, state)
     refuse(capsys, [*argv, str(tmp_path / "damaged"), *small], "start_from", "does not fit")
     state.write_bytes(b"nothing")
     refuse(capsys, [*argv, str(tmp_path / "damaged"), *small], "start_from", "training_state.pt", "damaged")
@@ -392,6 +392,69 @@ def test_opponents_that_can_not_be_used(small_run: Path, tmp_path: Path, capsys:
         train(run, Stop())
     (run.folder / "opponent" / "spec.json").unlink()
     refuse(capsys, ["train", "--resume", str(run.folder)], "spec.json", "missing or damaged")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"algorithm": "dmc"},
+        {"past_share": 0.25, "past_every": 1, "past_kept": 2},
+        {"opponent": "heuristic", "opponent_share": 0.25, "past_share": 0.25, "past_every": 1, "ppo": {"magnet": 0.1}},
+        {"games": ["smear", "auction-3", "oklahoma-6"], "house_rules": 3},
+    ],
+)
+def test_every_way_to_learn_resumes_bit_equal(tmp_path: Path, changes: dict[str, Any]) -> None:
+    whole, first = begin(tmp_path / "whole", **changes), begin(tmp_path / "halves", **changes)
+    assert train(whole, Stop())
+    assert not train(first, StopAt(first, 2))
+    second = Run.resume(first.folder)
+    assert train(second, Stop())
+    assert weights(whole.folder) == weights(first.folder)
+    assert figures(whole) == figures(second)
+
+
+@pytest.mark.parametrize("changes", [{"algorithm": "dmc"}, {"past_share": 0.3, "past_every": 3, "ppo": {"minibatches": 8, "magnet": 0.05}}])
+def test_the_other_ways_learn_too(tmp_path: Path, changes: dict[str, Any]) -> None:
+    run = begin(
+        tmp_path / "run", **{"ppo": {"minibatches": 8}, **changes}, iterations=16, checkpoint_every=16, deals_per_iteration=256,
+        network={"hidden": [64], "critic_hidden": [64]}, evaluation={"every": 20, "deals": 8, "final_deals": 400},
+    )  # fmt: skip
+    untrained = duplicate(run.player(), RandomPolicy(), run.rules, 400, 5)
+    assert train(run, Stop())
+    trained = duplicate(load_run(tmp_path / "run"), RandomPolicy(), run.rules, 400, 5)
+    assert trained.margin - trained.half_width > untrained.margin + untrained.half_width + 0.4
+
+
+def test_earlier_states_are_opponents(tmp_path: Path) -> None:
+    run = begin(tmp_path / "run", past_share=0.25, past_every=2, past_kept=1)
+    assert run.past_opponent() is None
+    assert not train(run, StopAt(run, 3))
+    past = run.past_opponent()
+    assert past is not None
+    assert past.name == "past 2"
+    assert not past.policy.parts["play"].greedy  # type: ignore[attr-defined]
+    (opponent,) = opponents_of(run)
+    assert opponent.deals == slice(0, 6)  # a quarter of 24
+    kept = agents.load(tmp_path / "run" / "past" / "00000002")
+    assert duplicate(kept, agents.load("random"), run.rules, 4, 1).illegal == {"A": 0, "B": 0}
+
+
+def test_one_network_for_several_games(tmp_path: Path) -> None:
+    run = begin(tmp_path / "run", games=["smear", "auction-3", "oklahoma-6"], house_rules=2, iterations=2)
+    assert list(run.games) == ["smear", "auction-3", "oklahoma-6", "house-1", "house-2"]
+    assert train(run, Stop())
+    assert {"games/smear_vs_random", "games/oklahoma-6_vs_heuristic", "eval/vs_heuristic"} <= set(run.curve[-1])
+    agent = agents.load(tmp_path / "run")
+    for game in ("auction-2", "oklahoma-4", "smear"):  # others than it has seen, too
+        assert duplicate(agent, agents.load("random"), load_rules(game), 6, 1).illegal == {"A": 0, "B": 0}
+    with pytest.raises(agents.AgentError, match="slots for"):
+        duplicate(agent, agents.load("random"), load_rules("auction-7", players=8, sides=8), 6, 1)
+
+
+def test_a_starting_point_of_another_algorithm(small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    small = ["--network.hidden", "16", "--network.critic-hidden", "16"]
+    argv = ["train", "--run", str(tmp_path / "a"), "--start-from", str(small_run), *small, "--algorithm", "dmc"]
+    refuse(capsys, argv, "start_from", "algorithm = 'ppo'", "allowed: 'dmc'")
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")

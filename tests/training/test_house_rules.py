@@ -1,0 +1,19 @@
+"""Random house rules: they make sense, differ, and are the same for the same seed."""
+
+from pitchenv import Rules, games, load_rules
+from training.house_rules import random_games
+
+
+def test_they_are_games_of_their_own() -> None:
+    found = random_games(60, 5)
+    table = [load_rules(name) for name in games()]
+    assert len(found) == len(set(found.values())) == 60
+    for rules in found.values():
+        assert rules not in table
+        assert Rules.from_dict(rules.to_dict()) == rules
+
+
+def test_the_same_for_the_same_seed() -> None:
+    assert random_games(20, 1) == random_games(20, 1)
+    assert list(random_games(30, 1).values())[:20] == list(random_games(20, 1).values())
+    assert not set(random_games(20, 1).values()) & set(random_games(20, 2).values())

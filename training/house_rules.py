@@ -1,0 +1,40 @@
+"""Random house rules: games of the table with some of their rules changed, to train and to try a player of the whole family on."""
+
+import dataclasses
+import random
+from collections.abc import Sequence
+from typing import Any, Final
+
+from pitchenv import Rules, games, load_rules
+from pitchenv.rules import CHOICES, RulesError
+
+# What house rules differ in, with the values that are drawn. Whoever sits where and how many cards are dealt stay as they are but for the
+# widow: most other sizes make no game.
+NUMBERS: Final = {"jokers": (0, 1, 2), "widow": (0, 2, 4), "min_bid": (1, 2, 3), "joker_pips": (0, 1), "target": (7, 11, 15, 21, 31, 52)}
+FLAGS: Final = ("off_jack", "keep_trump", "discards_count", "trump_three")
+VALUES: Final[dict[str, Sequence[Any]]] = {**NUMBERS, **CHOICES, **dict.fromkeys(FLAGS, (False, True))}
+CHANGES: Final = (1, 6)  # how many fields are drawn anew, at least and at most
+
+
+def random_rules(random: random.Random) -> Rules:
+    """A game of the table with one to six fields drawn anew, such that the rules make sense and differ from the table's."""
+    table = [load_rules(name) for name in games()]
+    while True:
+        base = random.choice(table)
+        fields = random.sample(list(VALUES), random.randint(*CHANGES))
+        changes: dict[str, Any] = {name: random.choice(VALUES[name]) for name in fields}
+        try:
+            rules = dataclasses.replace(base, **changes)
+        except RulesError:
+            continue
+        if rules not in table:
+            return rules
+
+
+def random_games(number: int, seed: int) -> dict[str, Rules]:
+    """So many different ones, by the names `house-1` …; the same for the same seed."""
+    source = random.Random(seed)
+    found: dict[Rules, None] = {}
+    while len(found) < number:
+        found[random_rules(source)] = None
+    return {f"house-{i + 1}": rules for i, rules in enumerate(found)}
