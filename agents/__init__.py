@@ -31,9 +31,17 @@ def _heuristic(option: str) -> Policy:
     return HeuristicPolicy(UNTUNED if option else TUNED)
 
 
+def _zoo(name: str, greedy: bool = True) -> Policy:
+    from agents import zoo
+
+    return zoo.load(name, greedy=greedy)
+
+
 def _sampled(option: str) -> Policy:
+    if option.startswith("zoo:"):
+        return _zoo(option.removeprefix("zoo:"), greedy=False)
     if not option or not Path(option).is_dir():
-        raise AgentError(f"agent 'sampled': {option!r} is no run; allowed: sampled:RUN, RUN the folder of a run")
+        raise AgentError(f"agent 'sampled': {option!r} is no run; allowed: sampled:RUN, RUN the folder of a run or zoo:NAME")
     from agents.learned import load_run
 
     return load_run(Path(option), greedy=False)
@@ -55,6 +63,7 @@ SEARCHERS: Final = {"pimc": "pimc", "ismcts": "ismcts", "search": "lookahead"}  
 PLAYERS: Final[dict[str, Callable[[str], Policy]]] = {
     "random": _random,
     "heuristic": _heuristic,
+    "zoo": _zoo,
     "sampled": _sampled,
     **{name: _searcher(module) for name, module in SEARCHERS.items()},
 }
@@ -64,7 +73,9 @@ def load(spec: str | os.PathLike[str]) -> Policy:
     """The player that a spec names.
 
     - `"random"`; `"heuristic"` or `"heuristic:untuned"`.
+    - `"zoo:NAME"`: a trained agent that ships (`agents.zoo`).
     - The path of a run folder: its networks, doing what they hold likeliest; `"sampled:RUN"`: drawing from their probabilities.
+      RUN may be `zoo:NAME` there and below.
     - `"pimc:worlds=30"`: sampled worlds, each solved with open hands (`agents.search.pimc`).
     - `"ismcts:iterations=1000"`: a tree of information sets (`agents.search.ismcts`).
     - `"search:RUN,worlds=30"`: one step of look-ahead on a run or another agent (`agents.search.lookahead`).

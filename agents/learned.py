@@ -135,39 +135,54 @@ def probabilities_of(policy: Any, inputs: NDArray[Any], mask: NDArray[np.bool_],
     return certain
 
 
-def network_bytes(policy: NetworkPolicy, part: str) -> bytes:
-    """A network with its card, as the bytes of a safetensors file."""
+def network_card(policy: NetworkPolicy, part: str) -> dict[str, Any]:
+    """What a file says of a network: enough to load it, and to tell what it is for."""
     hidden = [layer.out_features for layer in policy.actor.layers if isinstance(layer, torch.nn.Linear)][:-1]
-    card = {
+    return {
         "format": FORMAT, "part": part, "layout": LAYOUT_VERSION, "slots": policy.slots, "hidden": hidden,
         "canonical_suits": policy.canonical_suits, "any_rules": policy.any_rules, "rules": policy.rules.to_dict(),
     }  # fmt: skip
+
+
+def network_bytes(policy: NetworkPolicy, part: str) -> bytes:
+    """A network with its card, as the bytes of a safetensors file."""
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in policy.actor.state_dict().items()}
-    return save(weights, {"card": json.dumps(card)})
+    return save(weights, {"card": json.dumps(network_card(policy, part))})
+
+
+def read_tensors(path: Path, what: str) -> tuple[Any, dict[str, torch.Tensor]]:
+    """The card of a safetensors file (None without one) and its tensors. Raises CheckpointError, which begins with `what`."""
+    try:
+        with safe_open(path, "pt") as file:
+            card = json.loads((file.metadata() or {}).get("card", "null"))
+            return card, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+    except FileNotFoundError:
+        raise CheckpointError(f"{what}: no such file") from None
+    except (SafetensorError, OSError, ValueError, RecursionError) as fault:
+        raise CheckpointError(f"{what}: damaged or no safetensors file: {' '.join(str(fault).split())}") from None
 
 
 def load_network(path: Path, part: str, *, greedy: bool = True) -> NetworkPolicy:
     """A network from its file. Raises CheckpointError when the file is missing, damaged, foreign, or of another part or layout."""
-    try:
-        with safe_open(path, "pt") as file:
-            card = json.loads((file.metadata() or {}).get("card", "null"))
-            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-    except FileNotFoundError:
-        raise CheckpointError(f"checkpoint {str(path)!r}: no such file") from None
-    except (SafetensorError, OSError, ValueError) as fault:
-        raise CheckpointError(f"checkpoint {str(path)!r}: damaged or no safetensors file: {' '.join(str(fault).split())}") from None
+    what = f"checkpoint {str(path)!r}"
+    return network_of(*read_tensors(path, what), part, what, greedy=greedy)
+
+
+def network_of(card: Any, weights: dict[str, torch.Tensor], part: str, what: str, *, greedy: bool = True) -> NetworkPolicy:
+    """A network from its card and weights. Raises CheckpointError, which begins with `what`, when it is foreign, of another part or
+    layout, or when the two do not fit."""
     if not isinstance(card, dict) or card.get("format") != FORMAT:
-        raise CheckpointError(f"checkpoint {str(path)!r}: not a network of this kit; allowed: format {FORMAT!r}")
+        raise CheckpointError(f"{what}: not a network of this kit; allowed: format {FORMAT!r}")
     for field, wanted in (("part", part), ("layout", LAYOUT_VERSION)):
         if card.get(field) != wanted:
-            raise CheckpointError(f"checkpoint {str(path)!r}: {field} = {card.get(field)!r}; allowed: {wanted!r}")
+            raise CheckpointError(f"{what}: {field} = {card.get(field)!r}; allowed: {wanted!r}")
     try:
         actor = Actor(layout(card["slots"]).size, tuple(card["hidden"]), ACTIONS)
         actor.load_state_dict(weights)
         options = {name: bool(card[name]) for name in ("canonical_suits", "any_rules")}
         return NetworkPolicy(actor, Rules.from_dict(card["rules"]), card["slots"], greedy=greedy, **options)
     except (KeyError, TypeError, ValueError, RuntimeError) as fault:
-        raise CheckpointError(f"checkpoint {str(path)!r}: its card and weights do not fit: {' '.join(str(fault).split())[:200]}") from None
+        raise CheckpointError(f"{what}: its card and weights do not fit: {' '.join(str(fault).split())[:200]}") from None
 
 
 def load_run(path: Path, *, greedy: bool = True) -> TwoPartPolicy:

@@ -133,7 +133,7 @@ def test_each_call_loads_another_player() -> None:
         ("own_players:NoAct", ["NoAct", "no method 'act'"]),
         ("own_players:", ["own_players:", "no class ''"]),
         (":Player", ["agent ':Player'", "unknown"]),
-        ("ismct", ["did you mean 'ismcts'?", "random, heuristic, sampled, pimc, ismcts, search, a run folder"]),
+        ("ismct", ["did you mean 'ismcts'?", "random, heuristic, zoo, sampled, pimc, ismcts, search, a run folder"]),
         ("sampled", ["agent 'sampled': '' is no run", "sampled:RUN"]),
         ("sampled:runs/never-run", ["'runs/never-run' is no run"]),
         ("sampled:heuristic", ["'heuristic' is no run"]),

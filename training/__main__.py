@@ -8,9 +8,12 @@ from pitchenv.checks import InputError, near
 COMMANDS = {
     "train": "train a bidding and a play network by self-play",
     "match": "measure agents head to head on duplicate deals",
+    "play": "a person against any agents, in the terminal",
     "ladder": "everybody against everybody: payoffs, ratings, and who matters; goes on after a kill",
     "best-response": "train exploiters against a frozen agent: a lower bound on its exploitability",
     "analyze": "what each decision of a recorded match was worth, by solver and by an agent",
+    "zoo": "train, measure and pack an agent that ships; or check all of them",
+    "export": "write an agent's networks as ONNX",
     "bench": "measure the speed of the engine and the environments",
 }
 

@@ -109,7 +109,7 @@ def analyse(
         if agent is not None:
             at = 0
             for deal in deals:
-                _ask(deal.decisions, matches[at : at + len(deal.decisions)], rules, agent, (number, deal.number))
+                ask(deal.decisions, matches[at : at + len(deal.decisions)], rules, agent, (number, deal.number))
                 at += len(deal.decisions)
     return deals
 
@@ -152,7 +152,7 @@ def _solve(decisions: list[Decision], matches: np.ndarray, rules: Rules, solve: 
         decisions[i].solver_values = {card: float(of_cards[card]) for card in range(CARDS) if not np.isnan(of_cards[card])}
 
 
-def _ask(decisions: list[Decision], matches: np.ndarray, rules: Rules, agent: Player, seed: tuple[int, int]) -> None:
+def ask(decisions: list[Decision], matches: np.ndarray, rules: Rules, agent: Player, seed: tuple[int, int]) -> None:
     """What the agent would have done in every place of a deal, and how it sees the actions."""
     if not decisions:
         return

@@ -9,6 +9,7 @@ from typing import Final
 
 import agents
 from agents.learned import CheckpointError, newest_checkpoint
+from agents.zoo import pinned
 from pitchenv.checks import InputError
 from pitchenv.policies import Policy
 from training.checkpoint import CONFIG_FILE, STATE_FILE
@@ -26,7 +27,7 @@ def freeze(spec: str, folder: Path, with_state: bool = False) -> None:
     holds anything else, or a run of the spec, is refused.
     """
     pieces: list[str | int] = []
-    texts = [spec] if _is_run(spec) else re.split(r"([:,=])", spec)  # sampled:RUN, search:RUN,worlds=30 and the like
+    texts = [spec] if _is_run(spec) else re.split(r"([:,=])", pinned(spec))  # sampled:RUN, search:RUN,worlds=30 and the like
     inside = any(_is_run(text) and Path(text).resolve().is_relative_to(folder.resolve()) for text in texts)
     if inside or (os.path.lexists(folder) and not made_by_freeze(folder)):
         raise InputError(f"agent {spec!r}: cannot be copied to {str(folder)!r}: something else lies there; allowed: a new folder")

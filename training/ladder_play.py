@@ -103,7 +103,7 @@ def runs_of(spec: str) -> list[Path]:
     if name not in agents.PLAYERS:
         return [Path(spec)] if Path(spec).is_dir() else []
     if name == "sampled":
-        return [Path(rest)]
+        return runs_of(rest)
     if name not in agents.SEARCHERS:
         return []
     from agents.search.options import read_options, split_subject
@@ -118,12 +118,17 @@ def runs_of(spec: str) -> list[Path]:
 
 
 def digest(spec: str) -> str | None:
-    """A hash of the newest checkpoints of all runs that a spec names; None if it names none."""
-    if not (runs := runs_of(spec)):
+    """A hash of the newest checkpoints of all runs and of the agents of the zoo that a spec names; None if it names none."""
+    runs, pinned = runs_of(spec), spec
+    if "zoo:" in spec:
+        from agents import zoo
+
+        pinned = zoo.pinned(spec)
+    if not runs and pinned == spec:
         return None
     from agents.learned import AGENT_FILE, newest_checkpoint
 
-    mixed = sha256()
+    mixed = sha256(pinned.encode())
     for run in runs:
         checkpoint = newest_checkpoint(run)
         for path in [checkpoint / AGENT_FILE, *sorted(checkpoint.glob("*.safetensors"))]:
