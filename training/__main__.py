@@ -12,6 +12,8 @@ COMMANDS = {
     "ladder": "everybody against everybody: payoffs, ratings, and who matters; goes on after a kill",
     "best-response": "train exploiters against a frozen agent: a lower bound on its exploitability",
     "analyze": "what each decision of a recorded match was worth, by solver and by an agent",
+    "equity": "how likely a side is to win the match from any score, as a reward for training",
+    "bidding-chart": "a picture of what agents bid on which hands, and how often they make it",
     "zoo": "train, measure and pack an agent that ships; or check all of them",
     "export": "write an agent's networks as ONNX",
     "bench": "measure the speed of the engine and the environments",

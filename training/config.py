@@ -117,6 +117,10 @@ class TrainConfig:
     """So many random combinations of the rules are mixed with `games` (`training.house_rules`)."""
     parts: Literal["both", "bidding", "play"] = "both"
     """What learns: the bidding network, the play network, or both."""
+    play_values: Literal["played", "exact"] = "played"
+    """With parts = "bidding", what comes of a deal: as the partner plays it, or solved with open hands (`training.exact_play`)."""
+    exact_cards: Annotated[int, Field(ge=0, le=30)] = 24
+    """With exact play values, two sides: cards in all hands from which on play is exact; before that the rule-based player plays."""
     algorithm: Literal["ppo", "dmc"] = "ppo"
     """How they learn: proximal policy optimisation, or deep Monte-Carlo."""
     partner: str = "heuristic"
@@ -141,8 +145,10 @@ class TrainConfig:
     """Of everything random."""
     start_scores: Literal["zero", "spread"] = "zero"
     """Scores that deals start from."""
-    reward: Literal["margin", "score"] = "margin"
-    """What a deal pays."""
+    reward: Literal["margin", "score", "equity"] = "margin"
+    """What a deal pays: points, or how much likelier it has made it to win the match, by a table."""
+    equity: str = ""
+    """The table, as `python -m training equity` makes it."""
     reward_scale: Annotated[float, Field(gt=0, le=1e6)] = 0.25
     """Rewards are multiplied by this, to about unit spread."""
     device: Literal["cpu", "cuda", "auto"] = "cpu"
@@ -166,6 +172,13 @@ class TrainConfig:
                 raise ConfigError(f"{name} = {value!r}: with several games; allowed: none")
         if self.games and self.parts != "both":
             raise ConfigError(f"parts = {self.parts!r}: with several games; allowed: 'both'")
+        if (self.reward == "equity") != bool(self.equity):
+            allowed = 'with reward = "equity"' if self.equity else 'a table with reward = "equity"'
+            raise ConfigError(f"equity = {self.equity!r}: allowed: {allowed}")
+        if self.games and self.equity:
+            raise ConfigError(f"equity = {self.equity!r}: with several games; allowed: none, a table is for one game")
+        if self.play_values == "exact" and self.parts != "bidding":
+            raise ConfigError(f"play_values = 'exact': with parts = {self.parts!r}; allowed: with parts = 'bidding'")
         shares = (self.opponent_share if self.opponent else 0.0) + self.past_share
         if shares > 1:
             raise ConfigError(

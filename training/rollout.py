@@ -1,6 +1,6 @@
 """Whole deals of self-play, or against a frozen opponent: every decision of the learning parts, with what it returned in the end."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from agents import AgentError
 from agents.canonical import canonical_states, original_actions
 from agents.learned import PARTS
 from pitchenv import Batch
-from pitchenv.engine.state import TRUMP
+from pitchenv.engine.state import NOBODY, TRUMP
 from training.clock import Clock
 from training.players import Player
 
@@ -105,11 +105,15 @@ class Collector:
 
     def __init__(
         self, batch: Batch, columns: tuple[Array, Array], canonical_suits: bool, device: torch.device, clock: Clock,
-        partner: Player | None = None,
+        partner: Player | None = None, after_bidding: Callable[[Array], None] | None = None,
+        returns: Callable[[Array], NDArray[np.float32]] | None = None,
     ) -> None:  # fmt: skip
-        """`columns`: what of a state the networks read, the observation's and the hidden ones (`training.columns`)."""
+        """`columns`: what of a state the networks read, the observation's and the hidden ones (`training.columns`). `after_bidding`: plays
+        deals, an array of `MATCH`, from the end of the bidding to their ends, in place, if no player is asked to. `returns`: what ended
+        deals, an array of `PUBLIC` (n,), bring each seat, (n, slots); if not given the rewards of the batch."""
         self._columns, self._seen = np.concatenate(columns), len(columns[0])
         self.batch, self.canonical_suits, self.device, self.clock, self.partner = batch, canonical_suits, device, clock, partner
+        self.after_bidding, self.returns = after_bidding, returns
         self._sides = np.array([rules.sides for rules in batch.rules])
         self._buffers: dict[str, Buffer] = {}
 
@@ -133,7 +137,7 @@ class Collector:
         for opponent in opponents:
             learning_side[opponent.deals] = in_turn[opponent.deals]
         wave = decisions = 0
-        while (live := batch.seat >= 0).any():
+        while (live := self._live()).any():
             decisions += int(live.sum())
             frozen = live & (learning_side >= 0) & (batch.seat % self._sides != learning_side)
             for opponent in opponents:
@@ -167,8 +171,19 @@ class Collector:
                 batch.step(actions)
             returns += batch.reward  # zero but in the step that ends a deal
             wave += 1
+        if self.after_bidding:
+            with self.clock("play"):
+                self.after_bidding(batch.matches)
+        if self.returns:
+            returns = self.returns(batch.matches["public"])
         parts = {part: self._buffers[part].decisions() for part in actors}
         return Rollout(parts, returns, batch.matches["public"].copy(), decisions, learning_side)
+
+    def _live(self) -> Array:
+        """Where somebody is still to be asked, (deals,) bool."""
+        if self.after_bidding:
+            self.batch.seat[self.batch.matches["public"]["phase"] > TRUMP] = NOBODY  # so that the batch steps over them
+        return self.batch.seat >= 0
 
     def _ask(self, role: str, player: Player, rows: Array) -> Array:
         """What a frozen player does; its illegal proposals would make the deals worthless."""

@@ -15,7 +15,8 @@ torch.set_num_threads(1)
 SMALL: dict[str, Any] = {
     "iterations": 4,
     "checkpoint_every": 1,
-    "deals_per_iteration": 24, "ppo": {"minibatches": 4},
+    "deals_per_iteration": 24,
+    "ppo": {"minibatches": 4},
     "network": {"hidden": [16], "critic_hidden": [16]},
     "evaluation": {"every": 2, "deals": 8, "final_deals": 8},
 }

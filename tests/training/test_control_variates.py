@@ -181,9 +181,7 @@ def test_weights_of_sides():
 
 @cache
 def trained(folder):
-    run = Run.begin(
-        small_config(iterations=4, checkpoint_every=4, deals_per_iteration=256, network={"critic_hidden": [64]}), folder
-    )
+    run = Run.begin(small_config(iterations=4, checkpoint_every=4, deals_per_iteration=256, network={"critic_hidden": [64]}), folder)
     assert train(run, Stop())
     return ValueNetwork.of_run(folder, PARTNERS)
 
