@@ -1,6 +1,7 @@
 """`python -m training COMMAND …`: what each command does is in its own module."""
 
 import importlib
+import os
 import sys
 
 from pitchenv.checks import InputError, near
@@ -29,6 +30,10 @@ def main(argv: list[str]) -> int:
     command, *rest = argv
     if command not in COMMANDS:
         print(f"command {command!r}: unknown{near(command, COMMANDS)}; allowed: {', '.join(COMMANDS)}", file=sys.stderr)
+        return 2
+    if command != "train" and int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        if os.environ.get("RANK") == "0":
+            print(f"command {command!r}: under torchrun; allowed: 'train'", file=sys.stderr)
         return 2
     try:
         importlib.import_module(f"training.{command.replace('-', '_')}").main(rest)

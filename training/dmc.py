@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from agents.networks import NO_CHANCE, Actor
 from training.config import DMCConfig, TrainConfig
 from training.learner import Sizes, between, check_finite
+from training.ranks import ALONE, Ranks
 from training.rollout import Decisions, Rollout
 
 
@@ -72,40 +73,48 @@ def create(sizes: Sizes, config: TrainConfig) -> DMCLearner:
 
 
 def learn(
-    learners: Mapping[str, DMCLearner], rollout: Rollout, config: TrainConfig, left: float, random: torch.Generator, device: torch.device
-) -> dict[str, float]:
+    learners: Mapping[str, DMCLearner], rollout: Rollout, config: TrainConfig, left: float, random: torch.Generator, device: torch.device,
+    ranks: Ranks = ALONE,
+) -> dict[str, float]:  # fmt: skip
     """Regress every decision's value on its return (see `training.learner.Algorithm`)."""
     lr = between(config.dmc.lr, config.dmc.lr_end, left)
     scalars = {"charts/learning_rate": lr, "charts/epsilon": between(config.dmc.epsilon, config.dmc.epsilon_end, left)}
     for part, decisions in rollout.parts.items():
-        if len(decisions):
-            return_ = torch.from_numpy(rollout.returns[decisions.deal, decisions.seat] * config.reward_scale)
-            losses = update(learners[part], decisions, return_, config.dmc, lr, random, device)
-            check_finite(losses, part)
-            scalars |= {f"losses/{part}_{name}": value for name, value in losses.items()}
+        return_ = torch.from_numpy(rollout.returns[decisions.deal, decisions.seat] * config.reward_scale)
+        losses = update(learners[part], decisions, return_, config.dmc, lr, random, device, ranks)
+        check_finite(losses, part)
+        scalars |= {f"losses/{part}_{name}": value for name, value in losses.items()}
     return scalars
 
 
 def update(
-    learner: DMCLearner, decisions: Decisions, return_: Tensor, config: DMCConfig, lr: float, random: torch.Generator, device: torch.device
-) -> dict[str, float]:
-    """Gradient steps on one part's decisions, `return_` (n,) in scaled rewards; the mean squared error, and the share it explains."""
+    learner: DMCLearner, decisions: Decisions, return_: Tensor, config: DMCConfig, lr: float, random: torch.Generator,
+    device: torch.device, ranks: Ranks = ALONE,
+) -> dict[str, float]:  # fmt: skip
+    """Gradient steps on one part's decisions, all ranks' together, `return_` (n,) in scaled rewards; the mean squared error, and the
+    share it explains. Without any decisions: nothing."""
+    shares = ranks.minibatch_shares(len(decisions), config.minibatches)
+    if not shares:
+        return {}
     for group in learner.optimizer.param_groups:
         group["lr"] = lr
     network = learner.network
     state, action, target = (column.to(device) for column in (decisions.state, decisions.action, return_))
     state = state[:, : network.layers[0].in_features]
-    total, steps = torch.zeros((), device=device), 0
+    parameters = list(network.parameters())
+    total = torch.zeros((), device=device)
     for _ in range(config.epochs):
         order = torch.randperm(len(decisions), generator=random).to(device)
-        for rows in order.tensor_split(min(config.minibatches, len(decisions))):
-            value = network.layers(state[rows]).gather(1, action[rows, None]).squeeze(1)
-            loss = 0.5 * (value - target[rows]).square().mean()
+        for rows, share in zip(order.tensor_split(len(shares)), shares, strict=True):
             learner.optimizer.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(network.parameters(), config.max_grad_norm)
+            if share:
+                value = network.layers(state[rows]).gather(1, action[rows, None]).squeeze(1)
+                loss = 0.5 * (value - target[rows]).square().mean()
+                loss.backward()  # type: ignore[no-untyped-call]
+                total = total + share * loss.detach()
+            ranks.average_gradients(parameters, share)
+            nn.utils.clip_grad_norm_(parameters, config.max_grad_norm)
             learner.optimizer.step()
-            total, steps = total + loss.detach(), steps + 1
-    error = float(total) / steps
-    variance = float(return_.var(unbiased=False))
+    error = ranks.total({"error": float(total) / (config.epochs * len(shares))})["error"]
+    variance = float(ranks.moments(return_.numpy())[1])
     return {"value": error, "explained_variance": 1 - 2 * error / variance if variance > 0 else 0.0}

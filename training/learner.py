@@ -10,6 +10,7 @@ from torch import nn
 from agents.networks import Actor
 from pitchenv.checks import InputError
 from training.config import TrainConfig
+from training.ranks import Ranks
 from training.rollout import Rollout
 
 
@@ -67,9 +68,11 @@ class Algorithm(Protocol):
         ...
 
     def learn(
-        self, learners: Mapping[str, Any], rollout: Rollout, config: TrainConfig, left: float, random: torch.Generator, device: torch.device
-    ) -> dict[str, float]:
-        """Update the learners, by part, with an iteration's deals; returns scalars for TensorBoard. Raises TrainingError."""
+        self, learners: Mapping[str, Any], rollout: Rollout, config: TrainConfig, left: float, random: torch.Generator,
+        device: torch.device, ranks: Ranks,
+    ) -> dict[str, float]:  # fmt: skip
+        """Update the learners, by part, with an iteration's deals, those of all ranks; returns scalars for TensorBoard. Raises
+        TrainingError, on all ranks alike."""
         ...
 
 

@@ -19,6 +19,7 @@ from agents.networks import Actor, Critic
 from training.config import PPOConfig, TrainConfig
 from training.gae import advantages
 from training.learner import Sizes, between, check_finite
+from training.ranks import ALONE, Ranks
 from training.rollout import Decisions, Rollout
 
 VALUES_AT_ONCE = 4096  # rows
@@ -82,15 +83,20 @@ def create(sizes: Sizes, config: TrainConfig) -> PPOLearner:
 
 
 def learn(
-    learners: Mapping[str, PPOLearner], rollout: Rollout, config: TrainConfig, left: float, random: torch.Generator, device: torch.device
-) -> dict[str, float]:
+    learners: Mapping[str, PPOLearner], rollout: Rollout, config: TrainConfig, left: float, random: torch.Generator, device: torch.device,
+    ranks: Ranks = ALONE,
+) -> dict[str, float]:  # fmt: skip
     """Some epochs of gradient steps on an iteration's deals (see `training.learner.Algorithm`)."""
     ppo = config.ppo
     lr, entropy = between(ppo.lr, ppo.lr_end, left), between(ppo.entropy, ppo.entropy_end, left)
     scalars = {"charts/learning_rate": lr, "charts/entropy_weight": entropy}
-    for part, (advantage, target) in chained_advantages(learners, rollout, config, device).items():
+    found = chained_advantages(learners, rollout, config, device)
+    for part, decisions in rollout.parts.items():
+        advantage, target = found.get(part, (np.zeros(0, np.float32),) * 2)
         epochs = ppo.bidding_epochs if part == "bidding" else ppo.epochs
-        loss = update(learners[part], rollout.parts[part], advantage, target, ppo, epochs, lr, entropy, random, device)
+        loss = update(learners[part], decisions, advantage, target, ppo, epochs, lr, entropy, random, device, ranks)
+        if not loss:
+            continue
         check_finite(loss, part)
         learners[part].move_magnet(ppo.magnet_rate)
         scalars |= {f"losses/{part}_{name}": value for name, value in loss.items()}
@@ -156,33 +162,39 @@ def chained_advantages(
 
 def update(
     learner: PPOLearner, decisions: Decisions, advantage: np.ndarray, target: np.ndarray, config: PPOConfig, epochs: int,
-    lr: float, entropy_weight: float, random: torch.Generator, device: torch.device,
+    lr: float, entropy_weight: float, random: torch.Generator, device: torch.device, ranks: Ranks = ALONE,
 ) -> dict[str, float]:  # fmt: skip
-    """Some epochs of gradient steps on one part's decisions; returns the mean of each loss, and the critic's explained variance."""
+    """Some epochs of gradient steps on one part's decisions, all ranks' together; returns the mean of each loss, and the critic's
+    explained variance. Without any decisions: nothing."""
+    shares = ranks.minibatch_shares(len(decisions), config.minibatches)
+    if not shares:
+        return {}
     for group in learner.optimizer.param_groups:
         group["lr"] = lr
-    spread = float(target.var())
-    explained = 1 - float(advantage.var()) / spread if spread > 0 else 0.0  # target − value is the advantage
-    scaled = torch.from_numpy((advantage - advantage.mean()) / (advantage.std() + 1e-8)).to(device)
+    mean, variance = ranks.moments(advantage)
+    spread = float(ranks.moments(target)[1])
+    explained = 1 - float(variance) / spread if spread > 0 else 0.0  # target − value is the advantage
+    scaled = torch.from_numpy((advantage - mean) / (np.sqrt(variance) + 1e-8)).to(device)
     returns = torch.from_numpy(target).to(device)
     state, mask, action, log_prob = (
         column.to(device) for column in (decisions.state, decisions.mask, decisions.action, decisions.log_prob)
     )
     parameters = [*learner.network.parameters(), *learner.critic.parameters()]
     sums: dict[str, Tensor] = {}
-    steps = 0
     for _ in range(epochs):
         order = torch.randperm(len(decisions), generator=random).to(device)
-        for rows in order.tensor_split(min(config.minibatches, len(decisions))):
-            loss = losses(learner, state[rows], mask[rows], action[rows], log_prob[rows], scaled[rows], returns[rows], config.clip)
-            whole = loss["policy"] + loss["value"] - entropy_weight * loss["entropy"]
-            if learner.magnet:
-                whole = whole + config.magnet * loss["magnet_kl"]
+        for rows, share in zip(order.tensor_split(len(shares)), shares, strict=True):
             learner.optimizer.zero_grad(set_to_none=True)
-            whole.backward()  # type: ignore[no-untyped-call]
+            if share:
+                loss = losses(learner, state[rows], mask[rows], action[rows], log_prob[rows], scaled[rows], returns[rows], config.clip)
+                whole = loss["policy"] + loss["value"] - entropy_weight * loss["entropy"]
+                if learner.magnet:
+                    whole = whole + config.magnet * loss["magnet_kl"]
+                whole.backward()  # type: ignore[no-untyped-call]
+                for name, scalar in loss.items():
+                    sums[name] = sums.get(name, torch.zeros((), device=device)) + share * scalar.detach()
+            ranks.average_gradients(parameters, share)
             nn.utils.clip_grad_norm_(parameters, config.max_grad_norm)
             learner.optimizer.step()
-            for name, scalar in loss.items():
-                sums[name] = sums.get(name, torch.zeros((), device=device)) + scalar.detach()
-            steps += 1
-    return {name: float(total) / steps for name, total in sums.items()} | {"explained_variance": explained}
+    means = ranks.total({name: float(total) / (epochs * len(shares)) for name, total in sums.items()})
+    return means | {"explained_variance": explained}

@@ -23,13 +23,16 @@ from training.checkpoint import CONFIG_FILE, load_checkpoint, save_agent, save_c
 from training.columns import in_full_layout, live_columns
 from training.config import ConfigError, TrainConfig
 from training.duplicate import duplicate
+from training.equity_table import EquityTable, load_equity
 from training.files import write_file
 from training.frozen import freeze, load_frozen
-from training.learner import Algorithm, Learner, Sizes
+from training.learner import Algorithm, Learner, Sizes, TrainingError
 from training.players import Player
+from training.ranks import ALONE, Ranks, checksum
 
 EVALUATION_SEED = 1_000_003  # deals of evaluations: the same in every run, none of them dealt in training
 OPPONENTS = ("random", "heuristic")
+EQUITY_FILE = "equity.npz"  # of a run: the table that its deals pay by
 OPPONENT_FOLDER = "opponent"  # of a run: the frozen opponent it learns against
 
 
@@ -38,11 +41,13 @@ def stream_seed(seed: int, *path: int) -> int:
     return int(np.random.SeedSequence([seed, *path]).generate_state(1, np.uint64)[0] >> 1)
 
 
-def choose_device(wanted: str) -> torch.device:
-    """The device of a configuration. Raises ConfigError when it is not there."""
+def choose_device(wanted: str, ranks: Ranks = ALONE) -> torch.device:
+    """The device of a configuration; of several GPUs, each rank has one. Raises ConfigError when it is not there."""
     if wanted == "cuda" and not torch.cuda.is_available():
         raise ConfigError('device = "cuda": this machine has none that torch can use; allowed: "cpu", "auto"')
-    return torch.device("cuda" if wanted == "cuda" or (wanted == "auto" and torch.cuda.is_available()) else "cpu")
+    if wanted == "cpu" or not torch.cuda.is_available():
+        return torch.device("cpu")
+    return torch.device("cuda") if ranks.world == 1 else torch.device("cuda", ranks.local % torch.cuda.device_count())
 
 
 ALGORITHMS: Final[dict[str, Algorithm]] = {"ppo": ppo, "dmc": dmc}
@@ -59,21 +64,26 @@ class Run:
     learners: dict[str, Learner]
     partner: Policy | None  # plays the part that does not learn
     opponent: Policy | None  # plays the other sides
+    equity: EquityTable | None = None  # what deals pay by, if not points
     iteration: int = 0
     decisions: int = 0
     cpu_seconds: float = 0.0  # that processes have spent on its iterations
     seconds: dict[str, float] = field(default_factory=dict)  # where the time went
     curve: list[dict[str, float]] = field(default_factory=list)  # evaluations so far
+    ranks: Ranks = ALONE  # the processes that train it, each with a Run; one of them writes
+    saved_by: int = 0  # how many ranks trained it up to the checkpoint it was resumed from
 
     @classmethod
-    def begin(cls, config: TrainConfig, folder: Path) -> Self:
+    def begin(cls, config: TrainConfig, folder: Path, ranks: Ranks = ALONE) -> Self:
         """A new run, saved at once, so that whatever happens it can be resumed. Raises InputError; nothing is written then."""
         if os.path.exists(folder / CONFIG_FILE):
             raise ConfigError(f"run {str(folder)!r}: exists already; go on with --resume {folder}, or name another with --run")
         partner = None if config.parts == "both" else agents.load(config.partner)
-        run = cls._prepare(config, folder, partner, agents.load(config.opponent) if config.opponent else None)
+        run = cls._prepare(config, folder, partner, agents.load(config.opponent) if config.opponent else None, ranks)
         if config.start_from:
             start_from(config, run.games, run.learners)
+        if config.equity:
+            run.equity = load_equity(Path(config.equity), run.rules)
         try:
             if not folder.name:
                 raise OSError(0, "not a folder's name")
@@ -81,6 +91,8 @@ class Run:
             if config.opponent:
                 freeze(config.opponent, folder / OPPONENT_FOLDER)
                 run.opponent = load_frozen(folder / OPPONENT_FOLDER)
+            if run.equity:
+                write_file(folder / EQUITY_FILE, run.equity.to_bytes())
             write_file(folder / CONFIG_FILE, json.dumps(config.to_dict(), indent=1).encode())
         except OSError as fault:
             raise ConfigError(f"run {str(folder)!r}: cannot be written: {fault.strerror}") from None
@@ -88,21 +100,24 @@ class Run:
         return run
 
     @classmethod
-    def resume(cls, folder: Path) -> Self:
+    def resume(cls, folder: Path, ranks: Ranks = ALONE) -> Self:
         """A run as its newest checkpoint has it. Raises InputError."""
         config, state = load_checkpoint(folder)
         partner = None if config.parts == "both" else load_run(newest_checkpoint(folder))
-        run = cls._prepare(config, folder, partner, load_frozen(folder / OPPONENT_FOLDER) if config.opponent else None)
+        run = cls._prepare(config, folder, partner, load_frozen(folder / OPPONENT_FOLDER) if config.opponent else None, ranks)
+        run.equity = load_equity(folder / EQUITY_FILE, run.rules) if config.equity else None
         run._load_state_dict(state)
         return run
 
     @classmethod
-    def _prepare(cls, config: TrainConfig, folder: Path, partner: Policy | None, opponent: Policy | None) -> Self:
+    def _prepare(cls, config: TrainConfig, folder: Path, partner: Policy | None, opponent: Policy | None, ranks: Ranks) -> Self:
         torch.set_num_threads(config.threads)
+        ranks.share(config.deals_per_iteration)  # refuses a number that doesn't divide
         learning = PARTS if config.parts == "both" else (config.parts,)
         if isinstance(partner, TwoPartPolicy):
             partner = partner.parts["play" if config.parts == "bidding" else "bidding"]
-        run = cls(config, folder, config.load_games(), choose_device(config.device), {}, partner, opponent)
+        device = choose_device(config.device, ranks)
+        run = cls(config, folder, config.load_games(), device, {}, partner, opponent, ranks=ranks)
         for spec, policy in ((config.partner, partner), (config.opponent, opponent)):
             if policy is not None:
                 Player(spec, policy, 0).reset(run.rules, 1, [0])  # refuses one for other rules
@@ -132,12 +147,24 @@ class Run:
         """What the networks read (see `training.columns`)."""
         return live_columns(list(self.games.values()), self.layout)
 
+    def stream(self, purpose: int) -> int:
+        """The seed of this iteration's stream for a purpose, on each rank another one."""
+        return stream_seed(self.config.seed, purpose, self.iteration, *self.ranks.path)
+
+    def check_equal(self) -> None:
+        """Raise TrainingError, on the first rank alone, if the ranks' networks or optimisers have come to differ."""
+        sums = self.ranks.gather(checksum({part: learner.state_dict() for part, learner in self.learners.items()}))
+        if others := [rank for rank, found in enumerate(sums) if found != sums[0]]:
+            told = f"iteration {self.iteration}: networks of ranks {others} differ from rank 0's; allowed: processors of one kind for all"
+            raise self.ranks.told_by(0, TrainingError(told))
+
     def state_dict(self) -> dict[str, Any]:
-        """What a checkpoint holds. Random streams follow from the seed and the iteration, so that these two are their whole state."""
+        """What a checkpoint holds. Random streams follow from the seed, the iteration and the rank, so that these are their whole state."""
         return {
             "layout": LAYOUT_VERSION,
             "games": {name: rules.to_dict() for name, rules in self.games.items()},
             "algorithm": self.config.algorithm,
+            "ranks": self.ranks.world,
             "iteration": self.iteration,
             "decisions": self.decisions,
             "cpu_seconds": self.cpu_seconds,
@@ -155,6 +182,7 @@ class Run:
                 learner.load_state_dict(state["learners"][part])
             for name in ("iteration", "decisions", "cpu_seconds", "seconds", "curve"):
                 setattr(self, name, state[name])
+            self.saved_by = state.get("ranks", 1)
         except (KeyError, TypeError, AttributeError, ValueError, RuntimeError) as fault:
             said = " ".join(f"{type(fault).__name__}: {fault}".split())[:160]
             raise CheckpointError(f"checkpoint of {str(self.folder)!r}: does not fit its configuration: {said}") from None

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import functools
 import json
 import signal
 import sys
@@ -23,8 +24,9 @@ from training.learner import TrainingError
 from training.metrics import Metrics, deal_statistics
 from training.players import Player
 from training.progress import Progress
+from training.ranks import Ranks
 from training.rollout import Collector, Opponent
-from training.run import Run, stream_seed
+from training.run import Run
 
 
 @contextlib.contextmanager
@@ -39,65 +41,89 @@ def matrix_products(kind: str) -> Iterator[None]:
 
 
 def train(run: Run, stop: "Stop") -> bool:
-    """Iterate until the run has its length, or `stop` is asked for; returns whether it has."""
-    config = run.config
+    """Iterate until the run has its length, or `stop` is asked for on any rank; returns whether it has. The first rank reports and
+    saves."""
+    config, ranks = run.config, run.ranks
     clock = Clock(run.seconds)
-    metrics = Metrics(run.folder, config, run.iteration * config.deals_per_iteration)
+    metrics = Metrics(run.folder, config, run.iteration * config.deals_per_iteration) if ranks.first else None
     with clock("engine"):
-        batch = Batch(
-            list(run.games.values()), config.deals_per_iteration, reward=config.reward, start_scores=config.start_scores, restart=False,
-            skip_forced=True,
-        )  # fmt: skip
-    partner = None if run.partner is None else Player(config.partner, run.partner, 0)
-    collector = Collector(batch, run.columns, config.network.canonical_suits, run.device, clock, partner)
-    with Progress(config.iterations, run.iteration, config.deals_per_iteration) as progress:
-        while run.iteration < config.iterations and not stop.asked:
+        collector = collector_of(run, clock)
+    bar = Progress(config.iterations, run.iteration, config.deals_per_iteration) if ranks.first else contextlib.nullcontext()
+    with bar as progress:
+        while run.iteration < config.iterations and not ranks.any(stop.asked):
             begun, cpu_begun = time.perf_counter(), time.process_time()
             left = 1 - run.iteration / config.iterations
-            random = torch.Generator().manual_seed(stream_seed(config.seed, 1, run.iteration))
+            random = torch.Generator().manual_seed(run.stream(1))
             behaviour = {part: learner.behaviour(left) for part, learner in run.learners.items()}
             with matrix_products(config.matmul):
-                rollout = collector.collect(behaviour, stream_seed(config.seed, 2, run.iteration), random, opponents_of(run))
+                with ranks.together():
+                    rollout = collector.collect(behaviour, run.stream(2), random, opponents_of(run))
                 with clock("update"):
                     try:
-                        scalars = run.algorithm.learn(run.learners, rollout, config, left, random, run.device)
+                        scalars = run.algorithm.learn(run.learners, rollout, config, left, random, run.device, ranks)
                     except TrainingError as fault:
-                        raise TrainingError(f"iteration {run.iteration + 1}: {fault}") from None
+                        raise ranks.told_by(0, TrainingError(f"iteration {run.iteration + 1}: {fault}")) from None
             run.iteration += 1
-            run.decisions += rollout.decisions
-            run.cpu_seconds += time.process_time() - cpu_begun
-            run.keep_past()
-            deals = run.iteration * config.deals_per_iteration
+            spent = ranks.total({"decisions": rollout.decisions, "cpu_seconds": time.process_time() - cpu_begun})
+            run.decisions += int(spent["decisions"])
+            run.cpu_seconds += spent["cpu_seconds"]
             seconds = time.perf_counter() - begun
-            scalars |= deal_statistics(rollout.public)
-            scalars |= {
-                "charts/decisions": run.decisions,
-                "charts/deals_per_second": batch.size / seconds,
-                "charts/decisions_per_second": rollout.decisions / seconds,
-            }
-            if (against := np.flatnonzero(rollout.learning_side >= 0)).size:
-                scalars["charts/return_of_learner"] = float(rollout.returns[against, rollout.learning_side[against]].mean())
+            deals = run.iteration * config.deals_per_iteration
             last = run.iteration == config.iterations
-            if last or run.iteration % config.checkpoint_every == 0:
-                run.save()
-            if last or run.iteration % config.evaluation.every == 0:
-                with clock("evaluation"):
-                    figures = run.evaluate(config.evaluation.final_deals if last else config.evaluation.deals)
-                run.curve.append({"deals": deals, "cpu_seconds": run.cpu_seconds, **figures})
-                scalars |= figures
-            metrics.log(scalars, deals)
-            progress.advance(run.iteration, run.curve[-1] if run.curve else {})
-        metrics.close()
-        run.save()
-        progress.say("time: " + ", ".join(f"{name} {share:.0%}" for name, share in clock.shares().items()))
-    summary = {name: getattr(run, name) for name in ("iteration", "decisions", "cpu_seconds", "seconds", "curve")}
-    write_file(run.folder / "summary.json", json.dumps(summary, indent=1).encode())
+            if save := last or run.iteration % config.checkpoint_every == 0:
+                run.check_equal()
+            with ranks.together():
+                if metrics and progress:
+                    run.keep_past()
+                    scalars |= deal_statistics(rollout.public)
+                    scalars |= {
+                        "charts/decisions": run.decisions,
+                        "charts/deals_per_second": config.deals_per_iteration / seconds,
+                        "charts/decisions_per_second": spent["decisions"] / seconds,
+                    }
+                    if (against := np.flatnonzero(rollout.learning_side >= 0)).size:
+                        scalars["charts/return_of_learner"] = float(rollout.returns[against, rollout.learning_side[against]].mean())
+                    if save:
+                        run.save()
+                    if last or run.iteration % config.evaluation.every == 0:
+                        with clock("evaluation"):
+                            figures = run.evaluate(config.evaluation.final_deals if last else config.evaluation.deals)
+                        run.curve.append({"deals": deals, "cpu_seconds": run.cpu_seconds, **figures})
+                        scalars |= figures
+                    metrics.log(scalars, deals)
+                    progress.advance(run.iteration, run.curve[-1] if run.curve else {})
+        if metrics and progress:
+            metrics.close()
+            run.save()
+            progress.say("time: " + ", ".join(f"{name} {share:.0%}" for name, share in clock.shares().items()))
+            summary = {name: getattr(run, name) for name in ("iteration", "decisions", "cpu_seconds", "seconds", "curve")}
+            write_file(run.folder / "summary.json", json.dumps(summary, indent=1).encode())
     return run.iteration >= config.iterations
+
+
+def collector_of(run: Run, clock: Clock) -> Collector:
+    """What plays this rank's deals of every iteration."""
+    config = run.config
+    batch = Batch(
+        list(run.games.values()), run.ranks.share(config.deals_per_iteration), reward="score" if config.reward == "score" else "margin",
+        start_scores=config.start_scores, restart=False, skip_forced=True,
+    )  # fmt: skip
+    partner = after_bidding = returns = None
+    if config.play_values == "exact":
+        from training.exact_play import ExactPlay, deal_returns  # the solver compiles
+
+        after_bidding = ExactPlay(config.exact_cards).finish
+        returns = functools.partial(deal_returns, reward=config.reward, slots=batch.layout.slots)
+    elif run.partner is not None:
+        partner = Player(config.partner, run.partner, 0)
+    if run.equity:
+        returns = functools.partial(run.equity.returns, slots=batch.layout.slots)
+    return Collector(batch, run.columns, config.network.canonical_suits, run.device, clock, partner, after_bidding, returns)
 
 
 def opponents_of(run: Run) -> list[Opponent]:
     """Who has the other sides of which deals in this iteration: first the opponent's share, then that of an earlier state."""
-    config, deals = run.config, run.config.deals_per_iteration
+    config, deals = run.config, run.ranks.share(run.config.deals_per_iteration)
     fixed = 0 if run.opponent is None else round(deals * config.opponent_share)
     found = [] if run.opponent is None else [Opponent(Player(config.opponent, run.opponent, 1), slice(0, fixed))]
     if past := run.past_opponent():
@@ -108,8 +134,8 @@ def opponents_of(run: Run) -> list[Opponent]:
 class Stop:
     """Whether SIGINT or SIGTERM has asked the run to save and end; a second one ends it at once."""
 
-    def __init__(self) -> None:
-        self.asked = False
+    def __init__(self, says: bool = True) -> None:
+        self.asked, self._says = False, says
 
     def __enter__(self) -> "Stop":
         self._before = {number: signal.signal(number, self._ask) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -123,36 +149,58 @@ class Stop:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
-        print("\nstopping after this iteration …", file=sys.stderr, flush=True)
+        if self._says:
+            print("\nstopping after this iteration …", file=sys.stderr, flush=True)
 
 
 def main(argv: list[str]) -> None:
-    """The command. Raises InputError with one line on wrong input."""
-    run = _resumed(argv) if "--resume" in argv else _begun(argv)
-    config = run.config
+    """The command, alone or as one of torchrun's processes. Raises InputError with one line on wrong input."""
+    with Ranks.joined() as ranks:
+        with ranks.together():
+            config, folder = _resumed(argv) if "--resume" in argv else _begun(argv)
+        with ranks.together():
+            if ranks.first:
+                run = Run.begin(config, folder, ranks) if config else Run.resume(folder, ranks)
+        with ranks.together():
+            if not ranks.first:
+                run = Run.resume(folder, ranks)
+        if ranks.first:
+            _say_what_begins(run)
+        with Stop(says=ranks.first) as stop:
+            finished = train(run, stop)
+        if ranks.first:
+            _say_how_it_ended(run, finished)
+
+
+def _say_what_begins(run: Run) -> None:
+    config, world = run.config, run.ranks.world
+    of_ranks = f", {world} ranks" if world > 1 else ""
     print(
         f"run {run.folder}: {', '.join(config.games) or config.game}, {config.parts} by {config.algorithm}, "
-        f"{config.iterations} iterations of {config.deals_per_iteration} deals on {run.device}",
+        f"{config.iterations} iterations of {config.deals_per_iteration} deals on {run.device}{of_ranks}",
         flush=True,
     )
-    with Stop() as stop:
-        finished = train(run, stop)
+    if run.saved_by not in (0, world):
+        print(f"ranks: {run.saved_by} until now, {world} from here; as good, but not bit for bit as with {run.saved_by}", flush=True)
+
+
+def _say_how_it_ended(run: Run, finished: bool) -> None:
     if finished:
         last = run.curve[-1]
         for name in run.measured_against:
             print(f"{run.folder} over {name}: {last[f'eval/vs_{name}']:+.3f} ± {last[f'eval/vs_{name}_half_width']:.3f} points a deal")
     else:
-        print(f"stopped at iteration {run.iteration} of {config.iterations} and saved")
-        print(f"go on with: python -m training train --resume {run.folder}")
+        print(f"stopped at iteration {run.iteration} of {run.config.iterations} and saved")
+        print(f"go on with: {'python' if run.ranks.world == 1 else 'torchrun …'} -m training train --resume {run.folder}")
 
 
-def _resumed(argv: list[str]) -> Run:
+def _resumed(argv: list[str]) -> tuple[None, Path]:
     if len(argv) != 2 or argv[0] != "--resume":
         raise ConfigError("--resume: takes the folder of a run, and nothing else with it: its configuration is kept")
-    return Run.resume(Path(argv[1]))
+    return None, Path(argv[1])
 
 
-def _begun(argv: list[str]) -> Run:
+def _begun(argv: list[str]) -> tuple[TrainConfig, Path]:
     path = Path(argv[0]) if argv and not argv[0].startswith("-") else None
     default = load_config(path) if path else TrainConfig()
 
@@ -179,4 +227,4 @@ def _begun(argv: list[str]) -> Run:
     options = ["--run", "--set", *option_names(TrainConfig, without=("rules",))]
     folder, config = parse(arguments, argv[1:] if path else argv, "train", options)
     config.load_rules()
-    return Run.begin(config, folder or Path("runs") / (path.stem if path else config.game))
+    return config, folder or Path("runs") / (path.stem if path else config.game)

@@ -17,14 +17,17 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 import agents
 from agents.learned import CheckpointError, NetworkPolicy, load_network, load_run, newest_checkpoint
 from pitchenv import Batch, load_rules
+from pitchenv.engine.state import ENDED
 from pitchenv.policies.random import RandomPolicy
 from tests.training.conftest import small_config
 from training.__main__ import main
 from training.checkpoint import CONFIG_FILE, load_checkpoint
+from training.clock import Clock
 from training.config import ConfigError
 from training.duplicate import duplicate
+from training.equity_table import load_equity
 from training.run import Run
-from training.train import Stop, opponents_of, train
+from training.train import Stop, collector_of, opponents_of, train
 
 
 def begin(folder: Path, **changes: Any) -> Run:
@@ -401,9 +404,13 @@ def test_opponents_that_can_not_be_used(small_run: Path, tmp_path: Path, capsys:
         {"past_share": 0.25, "past_every": 1, "past_kept": 2},
         {"opponent": "heuristic", "opponent_share": 0.25, "past_share": 0.25, "past_every": 1, "ppo": {"magnet": 0.1}},
         {"games": ["smear", "auction-3", "oklahoma-6"], "house_rules": 3},
+        {"parts": "bidding", "play_values": "exact", "game": "smear"},
+        {"reward": "equity", "start_scores": "spread", "equity": "table"},
     ],
 )
-def test_every_way_to_learn_resumes_bit_equal(tmp_path: Path, changes: dict[str, Any]) -> None:
+def test_every_way_to_learn_resumes_bit_equal(tmp_path: Path, changes: dict[str, Any], equity_table: Path) -> None:
+    if "equity" in changes:
+        changes = {**changes, "equity": str(equity_table)}
     whole, first = begin(tmp_path / "whole", **changes), begin(tmp_path / "halves", **changes)
     assert train(whole, Stop())
     assert not train(first, StopAt(first, 2))
@@ -423,6 +430,42 @@ def test_the_other_ways_learn_too(tmp_path: Path, changes: dict[str, Any]) -> No
     assert train(run, Stop())
     trained = duplicate(load_run(tmp_path / "run"), RandomPolicy(), run.rules, 400, 5)
     assert trained.margin - trained.half_width > untrained.margin + untrained.half_width + 0.4
+
+
+@pytest.fixture(scope="session")
+def equity_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A match-equity table of few deals."""
+    path = tmp_path_factory.mktemp("tables") / "equity.npz"
+    assert main(["equity", "heuristic", "--deals", "300", "--out", str(path)]) == 0
+    return path
+
+
+def test_equity_is_what_deals_pay(tmp_path: Path, equity_table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = begin(tmp_path / "run", reward="equity", start_scores="spread", equity=str(equity_table))
+    collector = collector_of(run, Clock({}))
+    behaviour = {part: learner.behaviour(1.0) for part, learner in run.learners.items()}
+    rollout = collector.collect(behaviour, 1, torch.Generator().manual_seed(1))
+    table = load_equity(run.folder / "equity.npz", run.rules)
+    assert rollout.returns == pytest.approx(table.returns(rollout.public))
+    assert rollout.returns.sum(1) == pytest.approx(np.zeros(24), abs=1e-4)
+    assert not np.array_equal(rollout.returns[:, 0], (rollout.public["change"][:, 0] - rollout.public["change"][:, 1]))
+    small = ["--network.hidden", "16", "--network.critic-hidden", "16"]
+    argv = ["train", "--run", str(tmp_path / "a"), *small, "--reward", "equity", "--equity"]
+    refuse(capsys, [*argv, str(equity_table), "--game", "smear"], "made for", "allowed")
+    refuse(capsys, [*argv, str(tmp_path / "none")], "none", "cannot be read")
+    refuse(capsys, ["train", "--run", str(tmp_path / "a"), "--reward", "equity"], "equity = ''", "a table")
+    assert not (tmp_path / "a").exists()
+
+
+def test_exact_play_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = begin(tmp_path / "run", parts="bidding", play_values="exact", game="setback")
+    collector = collector_of(run, Clock({}))
+    rollout = collector.collect({"bidding": run.learners["bidding"].behaviour(1.0)}, 1, torch.Generator().manual_seed(1))
+    assert (rollout.public["phase"] == ENDED).all()
+    change = rollout.public["change"].astype(np.float32)
+    assert (rollout.returns[:, 0] == change[:, 0] - change[:, 1]).all()
+    assert rollout.decisions == len(rollout.parts["bidding"])
+    refuse(capsys, ["train", "--run", str(tmp_path / "a"), "--play-values", "exact"], "play_values = 'exact'", "parts = 'bidding'")
 
 
 def test_earlier_states_are_opponents(tmp_path: Path) -> None:
