@@ -47,6 +47,8 @@ class PPOConfig:
     """Weight of the reverse KL divergence to a slow copy of the policy (magnetic mirror descent); 0: no such copy."""
     magnet_rate: Fraction = 0.05
     """How far the slow copy follows the policy, each iteration."""
+    exact_cards: Annotated[int, Field(ge=0, le=30)] = 0
+    """With at most so many cards in all hands the exact solution with open hands is the critic, for every card at once (two sides)."""
     gae_lambda: Fraction = 0.95
     """Generalised advantage estimation; deals are short, so returns are not discounted."""
     max_grad_norm: Annotated[float, Field(gt=0, le=1e6)] = 0.5

@@ -94,7 +94,7 @@ def learn(
     for part, decisions in rollout.parts.items():
         advantage, target = found.get(part, (np.zeros(0, np.float32),) * 2)
         epochs = ppo.bidding_epochs if part == "bidding" else ppo.epochs
-        loss = update(learners[part], decisions, advantage, target, ppo, epochs, lr, entropy, random, device, ranks)
+        loss = update(learners[part], decisions, advantage, target, ppo, epochs, lr, entropy, config.reward_scale, random, device, ranks)
         if not loss:
             continue
         check_finite(loss, part)
@@ -104,24 +104,33 @@ def learn(
 
 
 def losses(
-    learner: PPOLearner, state: Tensor, mask: Tensor, action: Tensor, log_prob_old: Tensor, advantage: Tensor, return_: Tensor, clip: float
-) -> dict[str, Tensor]:
+    learner: PPOLearner, state: Tensor, mask: Tensor, action: Tensor, log_probs_old: Tensor, advantage: Tensor, exact: Tensor,
+    return_: Tensor, clip: float,
+) -> dict[str, Tensor]:  # fmt: skip
     """The scalars of a minibatch of n decisions: `policy`, `value`, `entropy`, and what tells how far the policy has moved.
 
-    policy = −mean min(ρ A, clip(ρ, 1 ± ε) A) with ρ = π(a|s) / π_old(a|s) (Schulman et al. 2017, eq. 7);
+    policy = −mean min(ρ A, clip(ρ, 1 ± ε) A) with ρ = π(a|s) / π_old(a|s) (Schulman et al. 2017, eq. 7), where `exact` (n, 70) has the
+    advantages of all actions, and no nan, in its expectation over a ~ π_old;
     approx_kl = mean (ρ − 1) − log ρ (Schulman, "Approximating KL divergence", 2020);
     with a magnet, magnet_kl = mean KL(π || π_magnet), over all actions.
     """
-    assert advantage.shape == return_.shape == action.shape == log_prob_old.shape == (len(state),)
+    assert advantage.shape == return_.shape == action.shape == (len(state),)
+    assert log_probs_old.shape == exact.shape == mask.shape
     observation = state[:, : learner.network.layers[0].in_features]
     log_probs = torch.log_softmax(learner.network(observation, mask), -1)
-    log_ratio = log_probs.gather(1, action[:, None]).squeeze(1) - log_prob_old
-    ratio = log_ratio.exp()
-    policy = -torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage).mean()
+    ratios = (log_probs - log_probs_old).exp()
+    ratio = ratios.gather(1, action[:, None]).squeeze(1)
+    gain = torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
+    solved = ~exact[:, 0].isnan()
+    if bool(solved.any()):
+        r, a = ratios[solved], exact[solved]
+        every = torch.minimum(r * a, r.clamp(1 - clip, 1 + clip) * a)
+        gain = gain.masked_scatter(solved, (log_probs_old[solved].exp() * every).sum(-1))
+    policy = -gain.mean()
     value = 0.5 * (learner.critic(state) - return_).square().mean()
     entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
     with torch.no_grad():
-        approx_kl = ((ratio - 1) - log_ratio).mean()
+        approx_kl = ((ratio - 1) - ratio.log()).mean()
         clip_fraction = ((ratio - 1).abs() > clip).float().mean()
     out = {"policy": policy, "value": value, "entropy": entropy, "approx_kl": approx_kl, "clip_fraction": clip_fraction}
     if learner.magnet:
@@ -160,9 +169,19 @@ def chained_advantages(
     return out
 
 
+def exact_advantages(decisions: Decisions, scale: float) -> Tensor:
+    """The advantages of all actions (n, 70) where they are known exactly, 0 for illegal ones: what each comes to less what the policy that
+    acted expected to come to, times `scale`; rows of nan elsewhere."""
+    known = ~decisions.exact.isnan()
+    solved = (known == decisions.mask).all(1, keepdim=True)
+    value = torch.where(known, decisions.exact, 0.0)
+    expected = (decisions.log_probs.exp() * value).sum(1, keepdim=True)
+    return torch.where(solved, (value - expected) * decisions.mask * scale, torch.nan)
+
+
 def update(
     learner: PPOLearner, decisions: Decisions, advantage: np.ndarray, target: np.ndarray, config: PPOConfig, epochs: int,
-    lr: float, entropy_weight: float, random: torch.Generator, device: torch.device, ranks: Ranks = ALONE,
+    lr: float, entropy_weight: float, reward_scale: float, random: torch.Generator, device: torch.device, ranks: Ranks = ALONE,
 ) -> dict[str, float]:  # fmt: skip
     """Some epochs of gradient steps on one part's decisions, all ranks' together; returns the mean of each loss, and the critic's
     explained variance. Without any decisions: nothing."""
@@ -174,11 +193,15 @@ def update(
     mean, variance = ranks.moments(advantage)
     spread = float(ranks.moments(target)[1])
     explained = 1 - float(variance) / spread if spread > 0 else 0.0  # target − value is the advantage
-    scaled = torch.from_numpy((advantage - mean) / (np.sqrt(variance) + 1e-8)).to(device)
+    std = float(np.sqrt(variance)) + 1e-8
+    scaled = torch.from_numpy((advantage - mean) / std).to(device)
     returns = torch.from_numpy(target).to(device)
-    state, mask, action, log_prob = (
-        column.to(device) for column in (decisions.state, decisions.mask, decisions.action, decisions.log_prob)
-    )
+    state, mask, action, log_probs, exact = (
+        column.to(device)
+        for column in (
+            decisions.state, decisions.mask, decisions.action, decisions.log_probs, exact_advantages(decisions, reward_scale / std),
+        )
+    )  # fmt: skip
     parameters = [*learner.network.parameters(), *learner.critic.parameters()]
     sums: dict[str, Tensor] = {}
     for _ in range(epochs):
@@ -186,7 +209,9 @@ def update(
         for rows, share in zip(order.tensor_split(len(shares)), shares, strict=True):
             learner.optimizer.zero_grad(set_to_none=True)
             if share:
-                loss = losses(learner, state[rows], mask[rows], action[rows], log_prob[rows], scaled[rows], returns[rows], config.clip)
+                loss = losses(
+                    learner, state[rows], mask[rows], action[rows], log_probs[rows], scaled[rows], exact[rows], returns[rows], config.clip
+                )
                 whole = loss["policy"] + loss["value"] - entropy_weight * loss["entropy"]
                 if learner.magnet:
                     whole = whole + config.magnet * loss["magnet_kl"]

@@ -30,7 +30,8 @@ class Decisions:
     state: torch.Tensor  # (n, live columns of S) float32: full states; what the actor sees comes first
     mask: torch.Tensor  # (n, 70) bool
     action: torch.Tensor  # (n,) int64
-    log_prob: torch.Tensor  # (n,) float32, of the action when it was taken
+    log_probs: torch.Tensor  # (n, 70) float32, of all actions when this one was taken
+    exact: torch.Tensor  # (n, 70) float32: what each action comes to with open hands, in points; nan where that is not asked for
     deal: NDArray[np.int64]  # (n,) index of the deal
     seat: NDArray[np.int64]  # (n,)
     wave: NDArray[np.int64]  # (n,) in which step of the batch
@@ -47,7 +48,8 @@ class Buffer:
             "state": np.zeros((0, width), np.float32),
             "mask": np.zeros((0, actions), np.bool_),
             "action": np.zeros(0, np.int64),
-            "log_prob": np.zeros(0, np.float32),
+            "log_probs": np.zeros((0, actions), np.float32),
+            "exact": np.zeros((0, actions), np.float32),
             "deal": np.zeros(0, np.int64),
             "seat": np.zeros(0, np.int64),
             "wave": np.zeros(0, np.int64),
@@ -73,7 +75,7 @@ class Buffer:
     def decisions(self) -> Decisions:
         """The rows so far, without a copy."""
         used = {name: column[: self._used] for name, column in self._columns.items()}
-        tensors = ("state", "mask", "action", "log_prob")
+        tensors = ("state", "mask", "action", "log_probs", "exact")
         return Decisions(**{name: torch.from_numpy(v) if name in tensors else v for name, v in used.items()})  # type: ignore[arg-type]
 
 
@@ -106,14 +108,16 @@ class Collector:
     def __init__(
         self, batch: Batch, columns: tuple[Array, Array], canonical_suits: bool, device: torch.device, clock: Clock,
         partner: Player | None = None, after_bidding: Callable[[Array], None] | None = None,
-        returns: Callable[[Array], NDArray[np.float32]] | None = None,
+        returns: Callable[[Array], NDArray[np.float32]] | None = None, exact: Callable[[Array], NDArray[np.float32]] | None = None,
     ) -> None:  # fmt: skip
-        """`columns`: what of a state the networks read, the observation's and the hidden ones (`training.columns`). `after_bidding`: plays
-        deals, an array of `MATCH`, from the end of the bidding to their ends, in place, if no player is asked to. `returns`: what ended
-        deals, an array of `PUBLIC` (n,), bring each seat, (n, slots); if not given the rewards of the batch."""
+        """`columns`: what of a state the networks read, the observation's and the hidden ones (`training.columns`).
+
+        `after_bidding`: plays deals, an array of `MATCH`, from the end of the bidding to their ends, in place, if no player is asked to.
+        `returns`: what ended deals, an array of `PUBLIC` (n,), bring each seat, (n, slots); if not given the rewards of the batch.
+        `exact`: what the actions of the seats to act, in an array of `MATCH` (n,), come to with open hands, (n, 70)."""
         self._columns, self._seen = np.concatenate(columns), len(columns[0])
         self.batch, self.canonical_suits, self.device, self.clock, self.partner = batch, canonical_suits, device, clock, partner
-        self.after_bidding, self.returns = after_bidding, returns
+        self.after_bidding, self.returns, self.exact = after_bidding, returns, exact
         self._sides = np.array([rules.sides for rules in batch.rules])
         self._buffers: dict[str, Buffer] = {}
 
@@ -161,10 +165,14 @@ class Collector:
                     logits = actors[part](on_device, torch.from_numpy(mask).to(self.device))
                     log_probs = torch.log_softmax(logits, -1).cpu()
                     chosen = torch.multinomial(log_probs.exp(), 1, generator=random)
-                    log_prob = log_probs.gather(1, chosen).squeeze(1)
-                actions[rows] = np.take_along_axis(original_actions(to), chosen.numpy(), 1)[:, 0]
+                original = original_actions(to)
+                actions[rows] = np.take_along_axis(original, chosen.numpy(), 1)[:, 0]
+                exact = np.full(mask.shape, np.nan, np.float32)
+                if self.exact:
+                    with self.clock("solver"):
+                        exact = np.take_along_axis(self.exact(batch.matches[rows]), original, 1)
                 self._buffers[part].append(
-                    state=state, mask=mask, action=chosen.squeeze(1).numpy(), log_prob=log_prob.numpy(), deal=rows,
+                    state=state, mask=mask, action=chosen.squeeze(1).numpy(), log_probs=log_probs.numpy(), exact=exact, deal=rows,
                     seat=batch.seat[rows], wave=np.full(len(rows), wave),
                 )  # fmt: skip
             with self.clock("engine"):

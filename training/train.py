@@ -108,7 +108,7 @@ def collector_of(run: Run, clock: Clock) -> Collector:
         list(run.games.values()), run.ranks.share(config.deals_per_iteration), reward="score" if config.reward == "score" else "margin",
         start_scores=config.start_scores, restart=False, skip_forced=True,
     )  # fmt: skip
-    partner = after_bidding = returns = None
+    partner = after_bidding = returns = exact = None
     if config.play_values == "exact":
         from training.exact_play import ExactPlay, deal_returns  # the solver compiles
 
@@ -118,7 +118,11 @@ def collector_of(run: Run, clock: Clock) -> Collector:
         partner = Player(config.partner, run.partner, 0)
     if run.equity:
         returns = functools.partial(run.equity.returns, slots=batch.layout.slots)
-    return Collector(batch, run.columns, config.network.canonical_suits, run.device, clock, partner, after_bidding, returns)
+    if config.algorithm == "ppo" and config.ppo.exact_cards:
+        from training.exact_values import ExactValues
+
+        exact = ExactValues(config.ppo.exact_cards)
+    return Collector(batch, run.columns, config.network.canonical_suits, run.device, clock, partner, after_bidding, returns, exact)
 
 
 def opponents_of(run: Run) -> list[Opponent]:

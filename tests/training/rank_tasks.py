@@ -48,7 +48,9 @@ def global_batch() -> tuple[Decisions, np.ndarray, np.ndarray]:
     mask = torch.ones(ROWS, 4, dtype=torch.bool)
     numbers = np.arange(ROWS)
     advantage = (torch.randn(ROWS, generator=random) + 3 * (torch.arange(ROWS) >= 30)).numpy()
-    decisions = Decisions(state, mask, action, torch.full((ROWS,), -1.4), numbers, 0 * numbers, 0 * numbers)
+    decisions = Decisions(
+        state, mask, action, torch.full(mask.shape, -1.4), torch.full(mask.shape, torch.nan), numbers, 0 * numbers, 0 * numbers
+    )
     return decisions, advantage, advantage * 2 + 1
 
 

@@ -24,9 +24,8 @@ def fixed(values: list[float]) -> Actor:
 
 def decisions(state: torch.Tensor, action: torch.Tensor, actions: int) -> Decisions:
     n = len(state)
-    return Decisions(
-        state, torch.ones(n, actions, dtype=torch.bool), action, torch.zeros(n), np.arange(n), np.zeros(n, np.int64), np.zeros(n, np.int64)
-    )
+    mask, zeros = torch.ones(n, actions, dtype=torch.bool), np.zeros(n, np.int64)
+    return Decisions(state, mask, action, torch.zeros(n, actions), torch.full((n, actions), torch.nan), np.arange(n), zeros, zeros)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])

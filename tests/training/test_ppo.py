@@ -9,7 +9,7 @@ import torch
 from agents.networks import NO_CHANCE, Actor
 from training.config import PPOConfig
 from training.learner import Sizes, TrainingError, check_finite
-from training.ppo import PPOLearner, losses, update
+from training.ppo import PPOLearner, exact_advantages, losses, update
 from training.rollout import Decisions
 
 
@@ -27,7 +27,7 @@ def test_losses_by_hand() -> None:
     learner = certain_learner([0.0, math.log(3.0)], 2.0)  # probabilities ¼ and ¾
     loss = losses(
         learner, torch.zeros(2, 3), torch.ones(2, 2, dtype=torch.bool), torch.tensor([1, 0]),
-        torch.tensor([math.log(0.5), math.log(0.5)]), torch.tensor([1.0, 1.0]), torch.tensor([3.0, 5.0]), 0.2,
+        torch.full((2, 2), math.log(0.5)), torch.tensor([1.0, 1.0]), torch.full((2, 2), torch.nan), torch.tensor([3.0, 5.0]), 0.2,
     )  # fmt: skip
     # ratios 1.5 (clipped to 1.2) and 0.5 (the smaller counts)
     loss = {name: scalar.detach() for name, scalar in loss.items()}
@@ -38,6 +38,27 @@ def test_losses_by_hand() -> None:
     assert float(loss["approx_kl"]) == pytest.approx(((0.5 - math.log(1.5)) + (-0.5 - math.log(0.5))) / 2, rel=1e-5)
 
 
+def test_exact_advantages_stand_for_all_actions() -> None:
+    learner = certain_learner([0.0, math.log(3.0)], 2.0)  # probabilities ¼ and ¾
+    loss = losses(
+        learner, torch.zeros(2, 3), torch.ones(2, 2, dtype=torch.bool), torch.tensor([1, 1]),
+        torch.full((2, 2), math.log(0.5)), torch.tensor([9.0, 1.0]), torch.tensor([[-2.0, 2.0], [torch.nan] * 2]), torch.zeros(2), 0.2,
+    )  # fmt: skip
+    # ratios ½ and 3/2: min(½ · −2, 0.8 · −2) = −1.6 and 1.2 · 2, each with chance ½; the other row as ever, 1.2 · 1
+    assert float(loss["policy"].detach()) == pytest.approx(-((0.5 * -1.6 + 0.5 * 2.4) + 1.2) / 2)
+
+
+def test_exact_advantages_are_over_what_was_expected() -> None:
+    mask = torch.tensor([[True, True, False], [True, True, True]])
+    values = torch.tensor([[1.0, 5.0, torch.nan], [torch.nan, 2.0, torch.nan]])
+    chances = torch.tensor([[0.75, 0.25, 1e-30], [0.3, 0.3, 0.4]])
+    zeros = np.zeros(2, np.int64)
+    decisions = Decisions(torch.zeros(2, 1), mask, torch.zeros(2, dtype=torch.int64), chances.log(), values, zeros, zeros, zeros)
+    advantages = exact_advantages(decisions, 0.5)
+    assert advantages[0].tolist() == pytest.approx([-0.5, 1.5, 0])  # the policy expected 2
+    assert advantages[1].isnan().all()  # known for one action alone
+
+
 def test_losses_that_are_no_longer_finite_stop_the_training() -> None:
     learner = certain_learner([0.0, 0.0], math.inf)
     n = 4
@@ -45,7 +66,8 @@ def test_losses_that_are_no_longer_finite_stop_the_training() -> None:
         torch.ones(n, 3),
         torch.ones(n, 2, dtype=torch.bool),
         torch.zeros(n, dtype=torch.int64),
-        torch.zeros(n),
+        torch.zeros(n, 2),
+        torch.full((n, 2), torch.nan),
         *(np.zeros(n, np.int64),) * 3,
     )
     loss = update(
@@ -57,6 +79,7 @@ def test_losses_that_are_no_longer_finite_stop_the_training() -> None:
         1,
         1e-3,
         0.0,
+        0.25,
         torch.Generator(),
         torch.device("cpu"),
     )
@@ -82,7 +105,7 @@ def test_update_makes_good_actions_likelier() -> None:
     before = torch.log_softmax(learner.network(state[:, :2], mask), -1).detach()
     action = torch.arange(64) % 4
     decisions = Decisions(
-        state, mask, action, before.gather(1, action[:, None]).squeeze(1), np.arange(64), np.zeros(64, np.int64), np.zeros(64, np.int64)
+        state, mask, action, before, torch.full((64, 4), torch.nan), np.arange(64), np.zeros(64, np.int64), np.zeros(64, np.int64)
     )
     advantage = (action == 2).float().numpy() - 0.25
     figures = update(
@@ -94,6 +117,7 @@ def test_update_makes_good_actions_likelier() -> None:
         4,
         1e-2,
         0.0,
+        0.25,
         torch.Generator().manual_seed(1),
         torch.device("cpu"),
     )

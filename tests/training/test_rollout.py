@@ -8,12 +8,15 @@ import pytest
 import torch
 
 from agents.canonical import canonical_states
+from agents.search.solver import Solver
 from pitchenv import Batch, load_rules
 from pitchenv.actions import ACTIONS
+from pitchenv.engine.state import PLAY
 from pitchenv.policies.random import RandomPolicy
 from training.clock import Clock
 from training.columns import live_columns
 from training.config import PPOConfig, TrainConfig
+from training.exact_values import ExactValues
 from training.learner import Sizes
 from training.players import Player
 from training.ppo import PPOLearner, chained_advantages, values
@@ -23,7 +26,7 @@ CPU = torch.device("cpu")
 
 
 def collect(
-    deals: int = 40, game: str = "auction-4-partners", opponents: Sequence[Opponent] = ()
+    deals: int = 40, game: str = "auction-4-partners", opponents: Sequence[Opponent] = (), exact: ExactValues | None = None
 ) -> tuple[dict[str, PPOLearner], Batch, Rollout]:
     rules = load_rules(game)
     batch = Batch(rules, deals, restart=False, skip_forced=True)
@@ -32,7 +35,7 @@ def collect(
     sizes = Sizes(len(seen), len(seen) + len(hidden), ACTIONS)
     learners = {part: PPOLearner.create(sizes, (16,), (16,)) for part in ("bidding", "play")}
     actors = {part: learner.network for part, learner in learners.items()}
-    collector = Collector(batch, columns, True, CPU, Clock({}))
+    collector = Collector(batch, columns, True, CPU, Clock({}), exact=exact)
     return learners, batch, collector.collect(actors, 7, torch.Generator().manual_seed(3), opponents)
 
 
@@ -46,8 +49,8 @@ def test_rows_are_the_decisions_of_the_deals() -> None:
         size = learners[part].network.layers[0].in_features
         with torch.no_grad():
             log_probs = torch.log_softmax(learners[part].network(decisions.state[:, :size], decisions.mask), -1)
-        again = log_probs.gather(1, decisions.action[:, None]).squeeze(1)
-        assert torch.allclose(again, decisions.log_prob, atol=1e-5)
+        assert torch.allclose(log_probs, decisions.log_probs, atol=1e-5)
+        assert decisions.exact.isnan().all()
         assert decisions.mask.gather(1, decisions.action[:, None]).all()
         assert (decisions.mask.sum(1) > 1).all()  # single legal actions are not asked for
         assert (np.diff(decisions.wave) >= 0).all()
@@ -125,7 +128,7 @@ def decisions(deal: list[int], seat: list[int], wave: list[int]) -> Decisions:
     n = len(deal)
     return Decisions(
         torch.arange(n, dtype=torch.float32)[:, None].repeat(1, 3), torch.ones(n, 2, dtype=torch.bool), torch.zeros(n, dtype=torch.int64),
-        torch.zeros(n), np.array(deal), np.array(seat), np.array(wave),
+        torch.zeros(n, 2), torch.full((n, 2), torch.nan), np.array(deal), np.array(seat), np.array(wave),
     )  # fmt: skip
 
 
@@ -156,3 +159,31 @@ def test_nothing_learned_from_no_decisions() -> None:
     learners = {"play": PPOLearner.create(Sizes(2, 3, 2), (4,), (4,))}
     rollout = Rollout({"play": decisions([], [], [])}, np.zeros((1, 2), np.float32), np.zeros(1), 0, np.full(1, -1))
     assert chained_advantages(learners, rollout, TrainConfig(), CPU) == {}
+
+
+@pytest.mark.parametrize("game", ["auction-4-partners", "smear", "auction-3"])
+def test_late_cards_are_valued_by_the_solver(game: str) -> None:
+    _, batch, rollout = collect(20, game, exact=ExactValues(12))
+    two_sides = batch.rules[0].sides == 2
+    twin = Batch(load_rules(game), 20, seed=7, restart=False, skip_forced=True)
+    solver, solved, wave = Solver(), 0, 0
+    while (rows := np.flatnonzero(twin.seat >= 0)).size:
+        public = twin.matches["public"]
+        for d in rollout.parts.values():
+            for i in np.flatnonzero(d.wave == wave):
+                deal = d.deal[i : i + 1]
+                late = two_sides and public["phase"][deal][0] == PLAY and public["held"][deal].sum() <= 12
+                assert bool(d.exact[i].isnan().all()) != late
+                if late:  # the same values, and of the legal ones alone, though suits have other names there
+                    sign = 1 if public["turn"][deal] % 2 == public["pitcher"][deal] % 2 else -1
+                    expected = sign * solver.cards(twin.matches[deal])[0]
+                    assert (~d.exact[i].isnan() == d.mask[i]).all()
+                    assert sorted(d.exact[i][d.mask[i]].tolist()) == sorted(expected[~np.isnan(expected)].tolist())
+                    played = batch.matches["history"][deal, public["moves"][deal]][0]
+                    assert float(d.exact[i, d.action[i]]) == expected[played]
+                    solved += 1
+        actions = np.zeros(20, np.int64)
+        actions[rows] = batch.matches["history"][rows, public["moves"][rows]]
+        twin.step(actions)
+        wave += 1
+    assert (solved > 40) == two_sides
