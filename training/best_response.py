@@ -190,12 +190,24 @@ def plan(arguments: Arguments, base: TrainConfig) -> list[Exploiter]:
         iterations=arguments.iterations,
         parts="both",
         opponent=agent,
+        opponent_share=1.0,
+        past_share=0.0,
+        games=(),
+        house_rules=0,
+        play_values="played",
+        reward="margin" if base.reward == "equity" else base.reward,  # what a gain is measured in
+        equity="",
+        exploiters=0,
         start_from="",
     )
     kinds = {"scratch": common}
-    if own := _own_networks(arguments.out):  # where a part was not learned, what the run has in its place goes on playing it
-        learned, _ = load_checkpoint(own)
-        start = dataclasses.replace(common, start_from=str(own), network=learned.network, parts=learned.parts, partner=str(own))
+    own = _own_networks(arguments.out)
+    learned = load_checkpoint(own)[0] if own else None
+    if learned and not learned.games:  # networks for several games read more than those for one
+        # Where a part was not learned, what the run has in its place goes on playing it.
+        start = dataclasses.replace(
+            common, start_from=str(own), algorithm=learned.algorithm, network=learned.network, parts=learned.parts, partner=str(own)
+        )
         kinds = {"own": start} | kinds
     return [
         Exploiter(start, arguments.out / f"{start}-{k + 1}", dataclasses.replace(config, seed=arguments.seed + k))

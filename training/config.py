@@ -161,6 +161,8 @@ class TrainConfig:
     """Products in bfloat16 with float32 sums, on processors that have instructions for it (about twice as fast); float32 on others."""
     checkpoint_every: Annotated[int, Field(ge=1)] = 20
     """Iterations between checkpoints."""
+    exploiters: Annotated[int, Field(ge=0, le=10**9)] = 0
+    """Iterations of exploiters that are trained against the finished agent, as by best-response, to report what they gain; 0: none."""
     ppo: PPOConfig = Field(default_factory=PPOConfig)
     dmc: DMCConfig = Field(default_factory=DMCConfig)
     network: NetworkConfig = Field(default_factory=NetworkConfig)
@@ -177,6 +179,8 @@ class TrainConfig:
         if (self.reward == "equity") != bool(self.equity):
             allowed = 'with reward = "equity"' if self.equity else 'a table with reward = "equity"'
             raise ConfigError(f"equity = {self.equity!r}: allowed: {allowed}")
+        if self.games and self.exploiters:
+            raise ConfigError(f"exploiters = {self.exploiters}: with several games; allowed: none; best-response takes one game at a time")
         if self.games and self.equity:
             raise ConfigError(f"equity = {self.equity!r}: with several games; allowed: none, a table is for one game")
         if self.play_values == "exact" and self.parts != "bidding":

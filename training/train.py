@@ -174,6 +174,8 @@ def main(argv: list[str]) -> None:
             finished = train(run, stop)
         if ranks.first:
             _say_how_it_ended(run, finished)
+    if ranks.first and finished and run.config.exploiters:
+        _exploit(run)
 
 
 def _say_what_begins(run: Run) -> None:
@@ -196,6 +198,20 @@ def _say_how_it_ended(run: Run, finished: bool) -> None:
     else:
         print(f"stopped at iteration {run.iteration} of {run.config.iterations} and saved")
         print(f"go on with: {'python' if run.ranks.world == 1 else 'torchrun …'} -m training train --resume {run.folder}")
+
+
+def _exploit(run: Run) -> None:
+    """Train exploiters against the finished agent, in its folder, and say what they gain; stopped, they go on with --resume."""
+    from training import best_response  # which trains
+
+    config = run.config
+    best_response.run(
+        best_response.Arguments(
+            agent=str(run.folder), out=run.folder / "exploiters", rules=config.game, iterations=config.exploiters, seeds=1,
+            deals=config.evaluation.final_deals,
+            changes=tuple(f"{name}={json.dumps(value)}" for name, value in config.rules.items()), json=run.folder / "best_response.json",
+        )
+    )  # fmt: skip
 
 
 def _resumed(argv: list[str]) -> tuple[None, Path]:

@@ -15,6 +15,7 @@ from pitchenv import Batch, load_rules
 from pitchenv.checks import InputError
 from tests.training.conftest import SMALL, small_config
 from training import best_response
+from training.__main__ import main as command
 from training.best_response import Arguments, gain, main, run
 from training.checkpoint import load_checkpoint
 from training.duplicate import duplicate
@@ -325,3 +326,16 @@ def test_bad_input_is_one_line(small: Path, small_run: Path, tmp_path: Path) -> 
     refuse("best_response.json is damaged")
     with pytest.raises(InputError, match="'--iteration': unknown; did you mean '--iterations'"):
         main(["random", "--out", "x", "--iteration", "3"])
+
+
+def test_a_run_ends_with_its_exploiters_if_asked(tmp_path: Path) -> None:
+    path = toml(tmp_path / "c.toml", rules={"target": 9}, reward="score", algorithm="dmc", past_share=0.5, past_every=1)
+    assert command(["train", str(path), "--run", str(tmp_path / "run"), "--exploiters", "1"]) == 0
+    report = json.loads((tmp_path / "run" / "best_response.json").read_text())
+    assert report["rules"]["target"] == 9
+    assert [row["start"] for row in report["exploiters"]] == ["own", "scratch"]
+    assert report["deals"] == 8
+    _, state = load_checkpoint(tmp_path / "run" / "exploiters" / "own-1")
+    assert (state["algorithm"], state["iteration"]) == ("dmc", 1)
+    assert not (tmp_path / "run" / "exploiters" / "own-1" / "exploiters").exists()
+    assert command(["train", "--resume", str(tmp_path / "run")]) == 0  # nothing is left to do
