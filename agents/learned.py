@@ -95,6 +95,7 @@ class TwoPartPolicy:
 
     def __init__(self, bidding: Policy, play: Policy) -> None:
         self.parts: dict[str, Policy] = {"bidding": bidding, "play": play}
+        self.named: dict[str, str] = {}  # by part, the specs of those that `load_run` has loaded by name
 
     def reset(self, rules: Rules, size: int, seed: int) -> None:
         """Resets both parts."""
@@ -202,7 +203,9 @@ def load_run(path: Path, *, greedy: bool = True) -> TwoPartPolicy:
     for part, source in sources.items():
         network = source == "network"
         players[part] = load_network(folder / f"{part}.safetensors", part, greedy=greedy) if network else load(source)
-    return TwoPartPolicy(**players)
+    policy = TwoPartPolicy(**players)
+    policy.named = {part: source for part, source in sources.items() if source != "network"}
+    return policy
 
 
 def newest_checkpoint(path: Path) -> Path:

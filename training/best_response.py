@@ -42,6 +42,7 @@ PLAN_FILE = "best_response.json"
 AGENT_FOLDER = "agent"
 CHOOSING, MEASURING = 3, 4  # streams of deals of a seed; training has others
 AT_ONCE = 8192  # matches in memory
+GENTLE_LR = 3e-4
 MOST_SEEDS, MOST_DEALS = 100, 10_000_000
 
 
@@ -56,8 +57,9 @@ class Arguments:
     """
 
     agent: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="AGENT")]
-    """The agent to exploit: random, heuristic, a run folder, sampled:RUN, pimc:worlds=N, ismcts:iterations=N, search:RUN,worlds=N, or
-    module:Class of your own."""
+    """The agent to exploit: random, heuristic, zoo:NAME, a run folder, sampled:RUN, pimc:worlds=N, ismcts:iterations=N,
+    search:RUN,worlds=N, or module:Class of your own. A run does what it holds likeliest, sampled:RUN draws from its probabilities. The
+    zoo's files hold no critic: against zoo:NAME exploiters start from scratch alone."""
 
     out: Path
     """A new folder for the exploiters, each a run of its own, and a copy of the agent; or one of a stopped best-response, to go on."""
@@ -81,7 +83,8 @@ class Arguments:
     """Of everything random; exploiter k of a kind trains with seed + k − 1."""
 
     config: Path | None = None
-    """A training configuration for the exploiters; by default that of the agent's run, or else the defaults of train."""
+    """A training configuration for the exploiters; by default that of the agent's run, or else the defaults of train. Exploiters that start
+    from the agent's own networks take its last entropy (or share of uniform actions) and at most a step size of 3e-4."""
 
     json: Path | None = None
     """A file for the result: every exploiter's gain, the best one's on fresh deals, the lower bound."""
@@ -99,6 +102,13 @@ class Exploiter:
 def main(argv: Sequence[str]) -> None:
     """Run the command. Raises InputError with one line on wrong input."""
     run(parse(Arguments, argv, "best-response", ["--set", *option_names(Arguments, without=("agent", "changes"))]))
+
+
+def begun_with(out: Path) -> str | None:
+    """The agent that a folder's best-response was begun with; None where none was."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        return str(json.loads((out / PLAN_FILE).read_text())["agent"])
+    return None
 
 
 def run(arguments: Arguments) -> dict[str, Any] | None:
@@ -206,14 +216,22 @@ def plan(arguments: Arguments, base: TrainConfig) -> list[Exploiter]:
     if learned and not learned.games:  # networks for several games read more than those for one
         # Where a part was not learned, what the run has in its place goes on playing it.
         start = dataclasses.replace(
-            common, start_from=str(own), algorithm=learned.algorithm, network=learned.network, parts=learned.parts, partner=str(own)
-        )
+            _gently(common), start_from=str(own), algorithm=learned.algorithm, network=learned.network, parts=learned.parts,
+            partner=str(own),
+        )  # fmt: skip
         kinds = {"own": start} | kinds
     return [
         Exploiter(start, arguments.out / f"{start}-{k + 1}", dataclasses.replace(config, seed=arguments.seed + k))
         for start, config in kinds.items()
         for k in range(arguments.seeds)
     ]
+
+
+def _gently(config: TrainConfig) -> TrainConfig:
+    """A schedule for networks that play well already: what the whole one would first unlearn is where they can be improved from."""
+    ppo = dataclasses.replace(config.ppo, lr=min(config.ppo.lr, GENTLE_LR), entropy=config.ppo.entropy_end)
+    dmc = dataclasses.replace(config.dmc, lr=min(config.dmc.lr, GENTLE_LR), epsilon=config.dmc.epsilon_end)
+    return dataclasses.replace(config, ppo=ppo, dmc=dmc)
 
 
 def _trained(exploiter: Exploiter, stop: Stop) -> bool:

@@ -49,8 +49,8 @@ class Arguments:
     """
 
     agents: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="AGENT [AGENT …]")]
-    """One to six: random, heuristic, a run folder, sampled:RUN, pimc:worlds=N, ismcts:iterations=N, search:RUN,worlds=N, or module:Class of
-    your own."""
+    """One to six: random, heuristic, zoo:NAME, a run folder, sampled:RUN, pimc:worlds=N, ismcts:iterations=N, search:RUN,worlds=N, or
+    module:Class of your own."""
 
     png: Path
     """A file for the picture."""

@@ -40,6 +40,7 @@ def save_checkpoint(run: Path, iteration: int, state: dict[str, Any], agent: dic
 
 def save_agent(folder: Path, agent: dict[str, str], networks: dict[str, bytes]) -> None:
     """Write a player to a folder: its networks by part, and last the description that says it is whole."""
+    folder.mkdir(parents=True, exist_ok=True)
     for part, network in networks.items():
         write_file(folder / f"{part}.safetensors", network)
     write_file(folder / AGENT_FILE, json.dumps(agent, indent=1).encode())

@@ -121,7 +121,7 @@ class TrainConfig:
     """What learns: the bidding network, the play network, or both."""
     play_values: Literal["played", "exact"] = "played"
     """With parts = "bidding", what comes of a deal: as the partner plays it, or solved with open hands (`training.exact_play`)."""
-    exact_cards: Annotated[int, Field(ge=0, le=30)] = 24
+    exact_play_cards: Annotated[int, Field(ge=1, le=30)] = 24
     """With exact play values, two sides: cards in all hands from which on play is exact; before that the rule-based player plays."""
     algorithm: Literal["ppo", "dmc"] = "ppo"
     """How they learn: proximal policy optimisation, or deep Monte-Carlo."""
@@ -174,6 +174,8 @@ class TrainConfig:
         for name in ("rules", "opponent") if self.games else ():
             if value := getattr(self, name):
                 raise ConfigError(f"{name} = {value!r}: with several games; allowed: none")
+        if self.games and len(set(self.games)) + self.house_rules < 2:
+            raise ConfigError(f"games = {self.games!r}: one game; allowed: several, some house_rules, or that one as game")
         if self.games and self.parts != "both":
             raise ConfigError(f"parts = {self.parts!r}: with several games; allowed: 'both'")
         if (self.reward == "equity") != bool(self.equity):
@@ -183,6 +185,10 @@ class TrainConfig:
             raise ConfigError(f"exploiters = {self.exploiters}: with several games; allowed: none; best-response takes one game at a time")
         if self.games and self.equity:
             raise ConfigError(f"equity = {self.equity!r}: with several games; allowed: none, a table is for one game")
+        if self.algorithm == "ppo" and self.ppo.exact_cards and self.reward != "margin":
+            raise ConfigError(
+                f"ppo.exact_cards = {self.ppo.exact_cards}: with reward = {self.reward!r}; allowed: with 'margin', that it solves for; or 0"
+            )
         if self.play_values == "exact" and self.parts != "bidding":
             raise ConfigError(f"play_values = 'exact': with parts = {self.parts!r}; allowed: with parts = 'bidding'")
         shares = (self.opponent_share if self.opponent else 0.0) + self.past_share

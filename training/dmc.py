@@ -39,7 +39,7 @@ class DMCLearner:
 
     def __init__(self, network: Actor, config: DMCConfig) -> None:
         self.network, self.config = network, config
-        self.optimizer = torch.optim.Adam(network.parameters(), eps=1e-5)
+        self.optimizer = torch.optim.Adam(network.parameters(), eps=1e-5, fused=True)
 
     def behaviour(self, left: float) -> nn.Module:
         return EpsilonGreedy(self.network, between(self.config.epsilon, self.config.epsilon_end, left))
@@ -102,19 +102,21 @@ def update(
     state, action, target = (column.to(device) for column in (decisions.state, decisions.action, return_))
     state = state[:, : network.layers[0].in_features]
     parameters = list(network.parameters())
-    total = torch.zeros((), device=device)
+    total = norms = torch.zeros((), device=device)
     for _ in range(config.epochs):
         order = torch.randperm(len(decisions), generator=random).to(device)
         for rows, share in zip(order.tensor_split(len(shares)), shares, strict=True):
             learner.optimizer.zero_grad(set_to_none=True)
             if share:
-                value = network.layers(state[rows]).gather(1, action[rows, None]).squeeze(1)
+                value = network.layers(state.index_select(0, rows)).gather(1, action[rows, None]).squeeze(1)
                 loss = 0.5 * (value - target[rows]).square().mean()
                 loss.backward()  # type: ignore[no-untyped-call]
                 total = total + share * loss.detach()
             ranks.average_gradients(parameters, share)
-            nn.utils.clip_grad_norm_(parameters, config.max_grad_norm)
+            norms = norms + nn.utils.clip_grad_norm_(parameters, config.max_grad_norm)
             learner.optimizer.step()
-    error = ranks.total({"error": float(total) / (config.epochs * len(shares))})["error"]
+    steps = config.epochs * len(shares)
+    error = ranks.total({"error": float(total) / steps})["error"]
     variance = float(ranks.moments(return_.numpy())[1])
-    return {"value": error, "explained_variance": 1 - 2 * error / variance if variance > 0 else 0.0}
+    explained = 1 - 2 * error / variance if variance > 0 else 0.0
+    return {"value": error, "explained_variance": explained, "grad_norm": float(norms) / steps}

@@ -2,7 +2,7 @@
 
 import dataclasses
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from pitchenv import Rules, games, load_rules
@@ -31,10 +31,12 @@ def random_rules(random: random.Random) -> Rules:
             return rules
 
 
-def random_games(number: int, seed: int) -> dict[str, Rules]:
-    """So many different ones, by the names `house-1` …; the same for the same seed."""
+def random_games(number: int, seed: int, without: Collection[Rules] = ()) -> dict[str, Rules]:
+    """So many different ones, by the names `house-1` …; the same for the same seed. `without`: others than these, such as those that
+    somebody was trained on."""
     source = random.Random(seed)
     found: dict[Rules, None] = {}
     while len(found) < number:
-        found[random_rules(source)] = None
+        if (rules := random_rules(source)) not in without:
+            found[rules] = None
     return {f"house-{i + 1}": rules for i, rules in enumerate(found)}

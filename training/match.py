@@ -45,8 +45,8 @@ class Arguments:
     """
 
     agents: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="AGENT AGENT …")]
-    """Two to seven: random, heuristic, a run folder, sampled:RUN, pimc:worlds=N, ismcts:iterations=N, search:RUN,worlds=N, or module:Class
-    of your own."""
+    """Two to seven: random, heuristic, zoo:NAME, a run folder, sampled:RUN, pimc:worlds=N, ismcts:iterations=N, search:RUN,worlds=N, or
+    module:Class of your own."""
 
     rules: str = "auction-4-partners"
     """A game of the table, or a TOML file of house rules."""

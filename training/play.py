@@ -52,8 +52,8 @@ class Arguments:
     """Where you sit, from 0."""
 
     opponents: Annotated[str, tyro.conf.arg(metavar="AGENT")] = "heuristic"
-    """Who plays against you: random, heuristic, a run folder, sampled:RUN, pimc:worlds=N, ismcts:iterations=N, search:RUN,worlds=N, or
-    module:Class of your own."""
+    """Who plays against you: random, heuristic, zoo:NAME, a run folder, sampled:RUN, pimc:worlds=N, ismcts:iterations=N,
+    search:RUN,worlds=N, or module:Class of your own."""
 
     partners: Annotated[str | None, tyro.conf.arg(metavar="AGENT")] = None
     """Who plays on your side, where there are partners; heuristic if not given."""

@@ -38,7 +38,7 @@ class PPOLearner:
     def create(cls, sizes: Sizes, hidden: tuple[int, ...], critic_hidden: tuple[int, ...], magnet: bool = False) -> "PPOLearner":
         actor = Actor(sizes.observation, hidden, sizes.actions)
         critic = Critic(sizes.state, critic_hidden)
-        optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], eps=1e-5)
+        optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()], eps=1e-5, fused=True)
         return cls(actor, critic, optimizer, copy.deepcopy(actor).requires_grad_(False) if magnet else None)
 
     def behaviour(self, left: float) -> nn.Module:
@@ -104,31 +104,32 @@ def learn(
 
 
 def losses(
-    learner: PPOLearner, state: Tensor, mask: Tensor, action: Tensor, log_probs_old: Tensor, advantage: Tensor, exact: Tensor,
-    return_: Tensor, clip: float,
+    learner: PPOLearner, clip: float, state: Tensor, mask: Tensor, action: Tensor, log_probs_old: Tensor, advantage: Tensor,
+    return_: Tensor, exact: Tensor | None = None,
 ) -> dict[str, Tensor]:  # fmt: skip
     """The scalars of a minibatch of n decisions: `policy`, `value`, `entropy`, and what tells how far the policy has moved.
 
-    policy = −mean min(ρ A, clip(ρ, 1 ± ε) A) with ρ = π(a|s) / π_old(a|s) (Schulman et al. 2017, eq. 7), where `exact` (n, 70) has the
-    advantages of all actions, and no nan, in its expectation over a ~ π_old;
+    policy = −mean min(ρ A, clip(ρ, 1 ± ε) A) with ρ = π(a|s) / π_old(a|s) (Schulman et al. 2017, eq. 7), in rows of `exact` (n, 70), the
+    advantages of all actions, that have no nan, in its expectation over a ~ π_old;
     approx_kl = mean (ρ − 1) − log ρ (Schulman, "Approximating KL divergence", 2020);
     with a magnet, magnet_kl = mean KL(π || π_magnet), over all actions.
     """
     assert advantage.shape == return_.shape == action.shape == (len(state),)
-    assert log_probs_old.shape == exact.shape == mask.shape
+    assert log_probs_old.shape == mask.shape
     observation = state[:, : learner.network.layers[0].in_features]
-    log_probs = torch.log_softmax(learner.network(observation, mask), -1)
-    ratios = (log_probs - log_probs_old).exp()
-    ratio = ratios.gather(1, action[:, None]).squeeze(1)
+    logits = learner.network(observation, mask)
+    log_probs, probs = torch.log_softmax(logits, -1), torch.softmax(logits, -1)  # exp is slow where a logarithm is −10⁹
+    chosen = action[:, None]
+    ratio = (log_probs.gather(1, chosen) - log_probs_old.gather(1, chosen)).squeeze(1).exp()
     gain = torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
-    solved = ~exact[:, 0].isnan()
-    if bool(solved.any()):
-        r, a = ratios[solved], exact[solved]
+    if exact is not None:
+        solved = ~exact[:, 0].isnan()
+        r, a = torch.where(mask, log_probs - log_probs_old, 0.0)[solved].exp(), exact[solved]
         every = torch.minimum(r * a, r.clamp(1 - clip, 1 + clip) * a)
-        gain = gain.masked_scatter(solved, (log_probs_old[solved].exp() * every).sum(-1))
+        gain = gain.masked_scatter(solved, (torch.softmax(log_probs_old[solved], -1) * every).sum(-1))
     policy = -gain.mean()
     value = 0.5 * (learner.critic(state) - return_).square().mean()
-    entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
+    entropy = -(probs * log_probs).sum(-1).mean()
     with torch.no_grad():
         approx_kl = ((ratio - 1) - ratio.log()).mean()
         clip_fraction = ((ratio - 1).abs() > clip).float().mean()
@@ -136,7 +137,7 @@ def losses(
     if learner.magnet:
         with torch.no_grad():
             slow = torch.log_softmax(learner.magnet(observation, mask), -1)
-        out["magnet_kl"] = (log_probs.exp() * (log_probs - slow)).sum(-1).mean()
+        out["magnet_kl"] = (probs * (log_probs - slow)).sum(-1).mean()
     return out
 
 
@@ -169,13 +170,13 @@ def chained_advantages(
     return out
 
 
-def exact_advantages(decisions: Decisions, scale: float) -> Tensor:
+def exact_advantages(decisions: Decisions, exact: Tensor, scale: float) -> Tensor:
     """The advantages of all actions (n, 70) where they are known exactly, 0 for illegal ones: what each comes to less what the policy that
     acted expected to come to, times `scale`; rows of nan elsewhere."""
-    known = ~decisions.exact.isnan()
+    known = ~exact.isnan()
     solved = (known == decisions.mask).all(1, keepdim=True)
-    value = torch.where(known, decisions.exact, 0.0)
-    expected = (decisions.log_probs.exp() * value).sum(1, keepdim=True)
+    value = torch.where(known, exact, 0.0)
+    expected = (torch.softmax(decisions.log_probs, 1) * value).sum(1, keepdim=True)
     return torch.where(solved, (value - expected) * decisions.mask * scale, torch.nan)
 
 
@@ -194,14 +195,11 @@ def update(
     spread = float(ranks.moments(target)[1])
     explained = 1 - float(variance) / spread if spread > 0 else 0.0  # target − value is the advantage
     std = float(np.sqrt(variance)) + 1e-8
-    scaled = torch.from_numpy((advantage - mean) / std).to(device)
-    returns = torch.from_numpy(target).to(device)
-    state, mask, action, log_probs, exact = (
-        column.to(device)
-        for column in (
-            decisions.state, decisions.mask, decisions.action, decisions.log_probs, exact_advantages(decisions, reward_scale / std),
-        )
-    )  # fmt: skip
+    scaled, returns = torch.from_numpy((advantage - mean) / std), torch.from_numpy(target)
+    columns = [decisions.state, decisions.mask, decisions.action, decisions.log_probs, scaled, returns]
+    if decisions.exact is not None:
+        columns.append(exact_advantages(decisions, decisions.exact, reward_scale / std))
+    columns = [column.to(device) for column in columns]
     parameters = [*learner.network.parameters(), *learner.critic.parameters()]
     sums: dict[str, Tensor] = {}
     for _ in range(epochs):
@@ -209,9 +207,8 @@ def update(
         for rows, share in zip(order.tensor_split(len(shares)), shares, strict=True):
             learner.optimizer.zero_grad(set_to_none=True)
             if share:
-                loss = losses(
-                    learner, state[rows], mask[rows], action[rows], log_probs[rows], scaled[rows], exact[rows], returns[rows], config.clip
-                )
+                some = [column.index_select(0, rows) for column in columns]
+                loss = losses(learner, config.clip, *some)
                 whole = loss["policy"] + loss["value"] - entropy_weight * loss["entropy"]
                 if learner.magnet:
                     whole = whole + config.magnet * loss["magnet_kl"]
@@ -219,7 +216,8 @@ def update(
                 for name, scalar in loss.items():
                     sums[name] = sums.get(name, torch.zeros((), device=device)) + share * scalar.detach()
             ranks.average_gradients(parameters, share)
-            nn.utils.clip_grad_norm_(parameters, config.max_grad_norm)
+            norm = nn.utils.clip_grad_norm_(parameters, config.max_grad_norm)
+            sums["grad_norm"] = sums.get("grad_norm", torch.zeros((), device=device)) + norm / ranks.world
             learner.optimizer.step()
     means = ranks.total({name: float(total) / (epochs * len(shares)) for name, total in sums.items()})
     return means | {"explained_variance": explained}

@@ -69,12 +69,16 @@ class Ranks:
         """What makes a random stream the rank's own (an end for `stream_seed`); nothing for the first, whose streams are a plain run's."""
         return (self.rank,) if self.rank else ()
 
-    def share(self, deals: int) -> int:
-        """The rank's part of an iteration's deals. Raises ConfigError where they don't divide."""
+    def share(self, deals: int, games: int = 1) -> int:
+        """The rank's part of an iteration's deals, of several games mixed. Raises ConfigError where they don't divide, or where a rank
+        would not deal all games."""
         if deals % self.world:
             raise ConfigError(
                 f"deals_per_iteration = {deals}: does not divide among {self.world} ranks; allowed: a multiple of {self.world}"
             )
+        if deals < games * self.world:
+            of_ranks = f" on each of {self.world} ranks" if self.world > 1 else ""
+            raise ConfigError(f"deals_per_iteration = {deals}: for {games} games{of_ranks}; allowed: from {games * self.world}")
         return deals // self.world
 
     def gather(self, value: T) -> list[T]:

@@ -31,10 +31,10 @@ class Decisions:
     mask: torch.Tensor  # (n, 70) bool
     action: torch.Tensor  # (n,) int64
     log_probs: torch.Tensor  # (n, 70) float32, of all actions when this one was taken
-    exact: torch.Tensor  # (n, 70) float32: what each action comes to with open hands, in points; nan where that is not asked for
     deal: NDArray[np.int64]  # (n,) index of the deal
     seat: NDArray[np.int64]  # (n,)
     wave: NDArray[np.int64]  # (n,) in which step of the batch
+    exact: torch.Tensor | None = None  # (n, 70) float32: what actions come to with open hands, in points; nan where not known
 
     def __len__(self) -> int:
         return len(self.action)
@@ -43,17 +43,18 @@ class Decisions:
 class Buffer:
     """Rows that grow, kept from one iteration to the next so that nothing is allocated twice."""
 
-    def __init__(self, width: int, actions: int) -> None:
+    def __init__(self, width: int, actions: int, exact: bool) -> None:
         self._columns: dict[str, Array] = {
             "state": np.zeros((0, width), np.float32),
             "mask": np.zeros((0, actions), np.bool_),
             "action": np.zeros(0, np.int64),
             "log_probs": np.zeros((0, actions), np.float32),
-            "exact": np.zeros((0, actions), np.float32),
             "deal": np.zeros(0, np.int64),
             "seat": np.zeros(0, np.int64),
             "wave": np.zeros(0, np.int64),
         }
+        if exact:
+            self._columns["exact"] = np.zeros((0, actions), np.float32)
         self._used = 0
 
     def clear(self) -> None:
@@ -132,7 +133,7 @@ class Collector:
             if player is not None:
                 player.reset(batch.rules[0], batch.size, [seed])
         for part in actors:
-            self._buffers.setdefault(part, Buffer(len(self._columns), batch.mask.shape[1])).clear()
+            self._buffers.setdefault(part, Buffer(len(self._columns), batch.mask.shape[1], self._solves(part))).clear()
         returns = np.zeros_like(batch.reward)
         actions = np.zeros(batch.size, np.int64)
         everywhere = np.arange(batch.size)
@@ -164,15 +165,15 @@ class Collector:
                     on_device = torch.from_numpy(state).to(self.device)[:, : self._seen]
                     logits = actors[part](on_device, torch.from_numpy(mask).to(self.device))
                     log_probs = torch.log_softmax(logits, -1).cpu()
-                    chosen = torch.multinomial(log_probs.exp(), 1, generator=random)
+                    chosen = torch.multinomial(torch.softmax(logits, -1).cpu(), 1, generator=random)
                 original = original_actions(to)
                 actions[rows] = np.take_along_axis(original, chosen.numpy(), 1)[:, 0]
-                exact = np.full(mask.shape, np.nan, np.float32)
-                if self.exact:
+                exact = {}
+                if self.exact and self._solves(part):
                     with self.clock("solver"):
-                        exact = np.take_along_axis(self.exact(batch.matches[rows]), original, 1)
+                        exact["exact"] = np.take_along_axis(self.exact(batch.matches[rows]), original, 1)
                 self._buffers[part].append(
-                    state=state, mask=mask, action=chosen.squeeze(1).numpy(), log_probs=log_probs.numpy(), exact=exact, deal=rows,
+                    **exact, state=state, mask=mask, action=chosen.squeeze(1).numpy(), log_probs=log_probs.numpy(), deal=rows,
                     seat=batch.seat[rows], wave=np.full(len(rows), wave),
                 )  # fmt: skip
             with self.clock("engine"):
@@ -186,6 +187,10 @@ class Collector:
             returns = self.returns(batch.matches["public"])
         parts = {part: self._buffers[part].decisions() for part in actors}
         return Rollout(parts, returns, batch.matches["public"].copy(), decisions, learning_side)
+
+    def _solves(self, part: str) -> bool:
+        """Whether a part's actions are valued by the solver."""
+        return self.exact is not None and part == "play"
 
     def _live(self) -> Array:
         """Where somebody is still to be asked, (deals,) bool."""

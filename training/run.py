@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -26,9 +25,11 @@ from training.duplicate import duplicate
 from training.equity_table import EquityTable, load_equity
 from training.files import write_file
 from training.frozen import freeze, load_frozen
+from training.ladder_play import runs_of
 from training.learner import Algorithm, Learner, Sizes, TrainingError
 from training.players import Player
 from training.ranks import ALONE, Ranks, checksum
+from training.starting_point import differences, start_from
 
 EVALUATION_SEED = 1_000_003  # deals of evaluations: the same in every run, none of them dealt in training
 OPPONENTS = ("random", "heuristic")
@@ -72,6 +73,7 @@ class Run:
     curve: list[dict[str, float]] = field(default_factory=list)  # evaluations so far
     ranks: Ranks = ALONE  # the processes that train it, each with a Run; one of them writes
     saved_by: int = 0  # how many ranks trained it up to the checkpoint it was resumed from
+    partner_spec: str = ""  # of the partner; where that is a part of a run that is no network, what it is there
 
     @classmethod
     def begin(cls, config: TrainConfig, folder: Path, ranks: Ranks = ALONE) -> Self:
@@ -79,6 +81,10 @@ class Run:
         if os.path.exists(folder / CONFIG_FILE):
             raise ConfigError(f"run {str(folder)!r}: exists already; go on with --resume {folder}, or name another with --run")
         partner = None if config.parts == "both" else agents.load(config.partner)
+        if partner is not None and not isinstance(partner, TwoPartPolicy) and runs_of(config.partner):
+            raise ConfigError(
+                f"partner = {config.partner!r}: is built on a run, which may change; allowed: that run itself, or a named player"
+            )
         run = cls._prepare(config, folder, partner, agents.load(config.opponent) if config.opponent else None, ranks)
         if config.start_from:
             start_from(config, run.games, run.learners)
@@ -103,7 +109,7 @@ class Run:
     def resume(cls, folder: Path, ranks: Ranks = ALONE) -> Self:
         """A run as its newest checkpoint has it. Raises InputError."""
         config, state = load_checkpoint(folder)
-        partner = None if config.parts == "both" else load_run(newest_checkpoint(folder))
+        partner = None if config.parts == "both" else load_run(newest_checkpoint(folder), greedy=not config.partner.startswith("sampled:"))
         run = cls._prepare(config, folder, partner, load_frozen(folder / OPPONENT_FOLDER) if config.opponent else None, ranks)
         run.equity = load_equity(folder / EQUITY_FILE, run.rules) if config.equity else None
         run._load_state_dict(state)
@@ -112,18 +118,22 @@ class Run:
     @classmethod
     def _prepare(cls, config: TrainConfig, folder: Path, partner: Policy | None, opponent: Policy | None, ranks: Ranks) -> Self:
         torch.set_num_threads(config.threads)
-        ranks.share(config.deals_per_iteration)  # refuses a number that doesn't divide
-        learning = PARTS if config.parts == "both" else (config.parts,)
+        partner_spec = config.partner
         if isinstance(partner, TwoPartPolicy):
-            partner = partner.parts["play" if config.parts == "bidding" else "bidding"]
-        device = choose_device(config.device, ranks)
-        run = cls(config, folder, config.load_games(), device, {}, partner, opponent, ranks=ranks)
+            other = "play" if config.parts == "bidding" else "bidding"
+            partner_spec = partner.named.get(other, partner_spec)
+            partner = partner.parts[other]
+        device, games = choose_device(config.device, ranks), config.load_games()
+        run = cls(config, folder, games, device, {}, partner, opponent, ranks=ranks, partner_spec=partner_spec)
+        ranks.share(config.deals_per_iteration, len(run.games))  # refuses a number that doesn't divide, or is too small
+        if config.ppo.exact_cards and all(rules.sides > 2 for rules in games.values()):
+            raise ConfigError(f"ppo.exact_cards = {config.ppo.exact_cards}: with more than two sides; allowed: 0")
         for spec, policy in ((config.partner, partner), (config.opponent, opponent)):
             if policy is not None:
                 Player(spec, policy, 0).reset(run.rules, 1, [0])  # refuses one for other rules
         torch.manual_seed(stream_seed(config.seed, 0))
         seen, hidden = run.columns
-        for part in learning:
+        for part in PARTS if config.parts == "both" else (config.parts,):
             run.learners[part] = run.algorithm.create(Sizes(len(seen), len(seen) + len(hidden), ACTIONS), config).to(run.device)
         return run
 
@@ -194,18 +204,16 @@ class Run:
     def _agent(self) -> tuple[dict[str, str], dict[str, bytes]]:
         """What the player's parts are, and the contents of its networks' files."""
         networks = {part: policy for part, policy in self.player().parts.items() if isinstance(policy, NetworkPolicy)}
-        sources = {part: "network" if part in networks else self.config.partner for part in PARTS}
+        sources = {part: "network" if part in networks else self.partner_spec for part in PARTS}
         return sources, {part: network_bytes(policy, part) for part, policy in networks.items()}
 
     def keep_past(self) -> None:
         """Keep what has been learned so far as an opponent for later iterations, if it is time to."""
         if self.config.past_share and self.iteration % self.config.past_every == 0:
-            folder = self._past(self.iteration)
-            folder.mkdir(parents=True, exist_ok=True)
-            save_agent(folder, *self._agent())
+            save_agent(self._past(self.iteration), *self._agent())
 
     def past_opponent(self) -> Player | None:
-        """One of the states kept, drawn for this iteration; None before there is one. It draws from its probabilities, as it did then."""
+        """One of the states kept, drawn for this iteration; None before there is one. It draws from its policy's probabilities."""
         config = self.config
         newest = self.iteration // config.past_every
         if not config.past_share or not newest:
@@ -213,6 +221,7 @@ class Run:
         oldest = max(1, newest - config.past_kept + 1)
         chosen = oldest + stream_seed(config.seed, 3, self.iteration) % (newest - oldest + 1)
         policy = load_run(self._past(chosen * config.past_every), greedy=False)
+        policy.parts |= {part: self.partner for part in PARTS if self.partner and part not in self.learners}  # the same as now
         return Player(f"past {chosen * config.past_every}", policy, 2)
 
     def _past(self, iteration: int) -> Path:
@@ -240,7 +249,7 @@ class Run:
         player = self.player()
         named = {name: self.games[name] for name in self.config.games} or self.games
         for name in self.measured_against:
-            against = agents.load(name) if self.opponent is None else self.opponent
+            against = self.opponent if name == "opponent" and self.opponent else agents.load(name)
             results = {
                 game: duplicate(player, against, rules, max(2, deals // len(named)), EVALUATION_SEED) for game, rules in named.items()
             }
@@ -254,43 +263,3 @@ class Run:
     def measured_against(self) -> tuple[str, ...]:
         """Who `evaluate` plays against: fixed opponents, or the one that all deals are played against."""
         return OPPONENTS if self.opponent is None or self.config.opponent_share < 1 else ("opponent",)
-
-
-def differences(state: Mapping[str, Any], games: Mapping[str, Rules]) -> Iterator[tuple[str, Any, Any]]:
-    """Where a checkpoint's state is of another layout or for other rules: what it is, the state's value, and that of the rules."""
-    if state.get("layout") != LAYOUT_VERSION:
-        yield "layout", state.get("layout"), LAYOUT_VERSION
-    theirs = state.get("games") or {}
-    if len(theirs) != len(games):
-        yield "games", list(theirs), list(games)
-    for (name, rules), (_, found) in zip(games.items(), theirs.items(), strict=False):
-        for rule, value in rules.to_dict().items():
-            if found.get(rule) != value:
-                yield rule if len(games) == 1 else f"{name}.{rule}", found.get(rule), value
-
-
-def start_from(config: TrainConfig, games: Mapping[str, Rules], learners: Mapping[str, Learner]) -> None:
-    """Give the learners the networks of the run that the configuration starts from. Raises ConfigError where they don't fit."""
-    run = Path(config.start_from)
-    what = f"start_from = {config.start_from!r}"
-    if not (run / CONFIG_FILE).is_file():
-        raise ConfigError(f"{what}: not the folder of a run; allowed: a folder made by `python -m training train`")
-    try:
-        theirs, state = load_checkpoint(run)
-    except CheckpointError as fault:
-        raise ConfigError(f"{what}: {fault}") from None
-    for name, found, value in differences(state, games):
-        raise ConfigError(f"{what}: was trained for {name} = {found!r}; allowed: {value!r}, as configured")
-    if theirs.algorithm != config.algorithm:
-        raise ConfigError(f"{what}: has algorithm = {theirs.algorithm!r}; allowed: {config.algorithm!r}, as configured")
-    for name in ("hidden", "critic_hidden", "canonical_suits"):
-        found, value = getattr(theirs.network, name), getattr(config.network, name)
-        if found != value:
-            raise ConfigError(f"{what}: has network.{name} = {found!r}; allowed: {value!r}, as configured")
-    for part, learner in learners.items():
-        if part not in (learned := state.get("learners") or {}):
-            raise ConfigError(f"{what}: learned parts = {theirs.parts!r}; allowed: one with the {part} part")
-        try:
-            learner.start_from(learned[part])
-        except (KeyError, TypeError, AttributeError, RuntimeError) as fault:
-            raise ConfigError(f"{what}: does not fit its configuration: {' '.join(str(fault).split())[:160]}") from None

@@ -112,7 +112,7 @@ def collector_of(run: Run, clock: Clock) -> Collector:
     if config.play_values == "exact":
         from training.exact_play import ExactPlay, deal_returns  # the solver compiles
 
-        after_bidding = ExactPlay(config.exact_cards).finish
+        after_bidding = ExactPlay(config.exact_play_cards).finish
         returns = functools.partial(deal_returns, reward=config.reward, slots=batch.layout.slots)
     elif run.partner is not None:
         partner = Player(config.partner, run.partner, 0)
@@ -204,10 +204,10 @@ def _exploit(run: Run) -> None:
     """Train exploiters against the finished agent, in its folder, and say what they gain; stopped, they go on with --resume."""
     from training import best_response  # which trains
 
-    config = run.config
+    config, out = run.config, run.folder / "exploiters"
     best_response.run(
         best_response.Arguments(
-            agent=str(run.folder), out=run.folder / "exploiters", rules=config.game, iterations=config.exploiters, seeds=1,
+            agent=best_response.begun_with(out) or str(run.folder), out=out, rules=config.game, iterations=config.exploiters, seeds=1,
             deals=config.evaluation.final_deals,
             changes=tuple(f"{name}={json.dumps(value)}" for name, value in config.rules.items()), json=run.folder / "best_response.json",
         )

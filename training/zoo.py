@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import tyro
 
@@ -160,6 +160,7 @@ def _measure(arguments: Arguments, run: Path) -> bool:
         for k, pairing in enumerate(pairings):
             found = measure(pairing, seed, left / (len(pairings) - k), arguments.deals)
             left -= found.cpu_seconds
+            card = _still(card, draft)
             same = {key: getattr(found, key) for key in ("player", "against", "rules")}
             others = [match for match in card["matches"] if any(match[key] != value for key, value in same.items())]
             card["matches"] = [*others, found.to_dict()]
@@ -167,9 +168,18 @@ def _measure(arguments: Arguments, run: Path) -> bool:
             print(f"{found.player} over {found.against}: {found.margin:+.3f} ± {found.half_width:.3f} ({found.deals} deals)", flush=True)
         if not arguments.against and len(rules_of(policy)) == 1:
             most = min(BIDDING_DEALS, arguments.deals or BIDDING_DEALS)
-            card["bidding"] = bidding(name, rules_of(policy)[0], seed, most)
+            figures = bidding(name, rules_of(policy)[0], seed, most)
+            card = _still(card, draft) | {"bidding": figures}
             write_draft(card, draft)
     return True
+
+
+def _still(card: dict[str, Any], draft: Path) -> dict[str, Any]:
+    """The draft's JSON as it is now: others may have added figures meanwhile. Raises InputError where its weights are others now."""
+    now = read_draft(card["name"], draft)
+    if now["sha256"] != card["sha256"]:
+        raise InputError(f"draft {str(draft)!r}: packed anew while it was measured; allowed: --stage measure once more")
+    return now
 
 
 def _card(arguments: Arguments, run: Path) -> bool:

@@ -6,6 +6,10 @@ cancels, and how sure a difference is can be told: the policy's own choice stand
 (Tesauro and Galperin, "On-line policy improvement using Monte-Carlo search", NIPS 1996; for card games with hidden hands also known as
 rollouts in sampled worlds.)
 
+With `exact`, a world in which a try leaves at most so many cards in all hands is not played out but solved with open hands (two sides):
+what a policy leaves lying late in a deal is found in that way, as `pimc` finds it. Where all tries are solved, which is quick, the choice
+is over `SOLVED` times as many worlds.
+
 With inference, worlds are drawn from a larger pool by how likely the policy would have done in them what the others were seen to do.
 """
 
@@ -15,12 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.search.inference import world_weights
-from agents.search.objective import side_values
+from agents.search.objective import MATCH_POINTS, side_values
 from agents.search.options import Option, read_options, real, split_subject, whole, yes_no
 from agents.search.playout import branches, play_out
+from agents.search.solver import Solver
 from agents.search.worlds import sample_worlds, view_seeds
 from pitchenv import Rules
 from pitchenv.actions import ACTIONS
+from pitchenv.engine.state import PLAY
 from pitchenv.observation import observe
 from pitchenv.policies import Policy
 
@@ -28,11 +34,14 @@ from pitchenv.policies import Policy
 # 4 for each, look-ahead on `heuristic` gained no more than without inference, with 16 over half as much again.
 POOL: Final = 16
 
+SOLVED: Final = 8
+
 OPTIONS: Final[dict[str, Option]] = {
     "worlds": whole(30, 1, 10_000),
     "inference": yes_no(True),
     "top": whole(ACTIONS, 1, ACTIONS),
     "sure": real(1.0, 0.0, 100.0),
+    "exact": whole(0, 0, 30),
 }
 
 
@@ -40,15 +49,19 @@ class LookAhead:
     """One step of look-ahead on `policy`, over `worlds` sampled worlds.
 
     `inference`: worlds weighted by the actions seen, which needs a policy with `probabilities`. `top`: only that many of the likeliest
-    actions are tried. `sure`: standard errors by which an action must be ahead of the policy's own.
+    actions are tried. `sure`: standard errors by which an action must be ahead of the policy's own. `exact`: cards in all hands, from which
+    on worlds of two sides are solved.
     A choice is a function of the seed and the view: each decision is a batch of its own, with its own random numbers.
     """
 
     reads: Literal["observation", "view"] = "view"
     slow = True
 
-    def __init__(self, policy: Policy, worlds: int = 30, inference: bool = True, top: int = ACTIONS, sure: float = 1.0) -> None:
-        self.policy, self.worlds, self.inference, self.top, self.sure = policy, worlds, inference, top, sure
+    def __init__(
+        self, policy: Policy, worlds: int = 30, inference: bool = True, top: int = ACTIONS, sure: float = 1.0, exact: int = 0
+    ) -> None:
+        self.policy, self.worlds, self.inference, self.top, self.sure, self.exact = policy, worlds, inference, top, sure, exact
+        self._solver = Solver(match_points=MATCH_POINTS) if exact else None
         self._rules, self._seed = Rules(), 0
 
     def reset(self, rules: Rules, size: int, seed: int) -> None:
@@ -80,10 +93,9 @@ class LookAhead:
         inputs = view if self.policy.reads == "view" else observe(view, self._rules.players)
         own = int(self.policy.act(inputs, mask, seat)[0])
         tried = self._candidates(inputs, mask, seat, own)
-        worlds, weights = self._worlds(view, seeds)
-        ended = branches(worlds, tried)
-        play_out(self.policy, ended)
-        margins = side_values(ended)[:, int(seat[0]) % self._rules.sides].reshape(len(tried), len(worlds))
+        late = self._solver is not None and int(view["public"]["held"].sum()) <= self.exact and view["public"]["phase"][0] == PLAY
+        worlds, weights = self._worlds(view, seeds, self.worlds * (SOLVED if late else 1))
+        margins = self._outcomes(branches(worlds, tried), int(seat[0]) % self._rules.sides).reshape(len(tried), len(worlds))
         means = margins @ weights
         ahead = margins - margins[tried == own]
         errors = np.sqrt(((ahead - (ahead @ weights)[:, None]) ** 2) @ weights**2)
@@ -91,17 +103,29 @@ class LookAhead:
         choice = int(tried[np.where(better, means, -np.inf).argmax()]) if better.any() else own
         return choice, tried, means
 
-    def _worlds(self, view: NDArray[Any], seeds: NDArray[np.uint64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Worlds (w,) of one view and what share of the average each is (w,); w is less than `worlds` where one was drawn twice."""
+    def _outcomes(self, matches: NDArray[Any], side: int) -> NDArray[np.float64]:
+        """What deals, MATCH (n,), come to for a side: solved where they can be, else played out, in place."""
+        public, values = matches["public"], np.empty(len(matches))
+        late = np.zeros(len(matches), np.bool_)
+        if self._solver and self._rules.sides == 2:
+            late = (public["phase"] == PLAY) & (public["held"].sum(axis=1) <= self.exact)
+            values[late] = np.where(public["pitcher"][late] % 2 == side, 1, -1) * self._solver.solve(matches[late])
+        rest = matches[~late]
+        play_out(self.policy, rest)
+        values[~late] = side_values(rest)[:, side]
+        return values
+
+    def _worlds(self, view: NDArray[Any], seeds: NDArray[np.uint64], count: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Worlds (w,) of one view and what share of the average each is (w,); w is less than `count` where one was drawn twice."""
         if not self.inference:
-            return sample_worlds(view, self.worlds, seeds)[0], np.full(self.worlds, 1 / self.worlds)
+            return sample_worlds(view, count, seeds)[0], np.full(count, 1 / count)
         pool = sample_worlds(view, POOL * self.worlds, seeds)
         weights = world_weights(view, pool, self.policy)[0]
-        # Systematic resampling: world k is drawn ⌊worlds · weight⌋ times or once more.
-        ends = np.floor(np.cumsum(weights) * self.worlds + 0.5).astype(np.int64)
-        ends[-1] = self.worlds
+        # Systematic resampling: world k is drawn ⌊count · weight⌋ times or once more.
+        ends = np.floor(np.cumsum(weights) * count + 0.5).astype(np.int64)
+        ends[-1] = count
         drawn = np.diff(ends, prepend=0)
-        return pool[0, drawn > 0], drawn[drawn > 0] / self.worlds
+        return pool[0, drawn > 0], drawn[drawn > 0] / count
 
     def _candidates(self, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]], own: int) -> NDArray[np.int64]:
         """The actions to try, in order of number; the policy's own is among them."""

@@ -8,8 +8,11 @@ import pytest
 
 import agents
 from agents.search.lookahead import LookAhead, from_options
+from agents.search.objective import MATCH_POINTS
+from agents.search.solver import Solver
 from pitchenv import Batch, Game, Rules, games, load_rules
 from pitchenv.actions import ACTIONS, action_name
+from pitchenv.engine.state import PLAY
 from pitchenv.policies.heuristic import HeuristicPolicy
 from pitchenv.policies.random import RandomPolicy
 from tests.agents.searching import answer, answers_row_by_row, open_deal, plays_legally, sees_no_hidden_cards
@@ -41,9 +44,12 @@ def test_hidden_cards_make_no_difference(name: str) -> None:
     assert sees_no_hidden_cards(LookAhead(HeuristicPolicy(), worlds=4), name, seed=7) > 4
 
 
-@pytest.mark.parametrize("spec", ["search:heuristic,worlds=4", "search:random,worlds=3", "search:random,worlds=4,inference=no,sure=0"])
+@pytest.mark.parametrize(
+    "spec",
+    ["search:heuristic,worlds=4", "search:random,worlds=3", "search:random,worlds=4,inference=no,sure=0", "search:random,worlds=3,exact=9"],
+)
 def test_each_decision_stands_alone(spec: str) -> None:
-    answers_row_by_row(agents.load(spec), load_rules("auction-3"), 20)
+    answers_row_by_row(agents.load(spec), load_rules("auction-3" if "exact" not in spec else "setback"), 20)
 
 
 @pytest.mark.parametrize("policy", [HeuristicPolicy(), FirstLegal()])
@@ -65,6 +71,32 @@ def test_leads_the_ace_that_makes_the_bid(inference: bool) -> None:
     tried = {action_name(int(a)): values[a] for a in np.flatnonzero(np.isfinite(values))}
     # High and Low, and Game to the other; else all three to the other and the bid lost.
     assert tried == {"AS": pytest.approx(1.0), "KC": pytest.approx(-5.0), "KD": pytest.approx(-5.0), "KH": pytest.approx(-5.0)}
+
+
+@pytest.mark.parametrize("name", ["auction-4-partners", "smear", "oklahoma-6"])
+def test_late_worlds_are_solved(name: str) -> None:
+    """What a deal whose hidden cards are all known comes to is what the solver says, whatever the policy would do."""
+    rules, solver = load_rules(name), Solver(match_points=MATCH_POINTS)
+    player = LookAhead(RandomPolicy(), worlds=2, sure=0.0, exact=30, inference=False)
+    batch = Batch(rules, 12, seed=5, restart=False, skip_forced=True)
+    solved = 0
+    while (batch.seat >= 0).any():
+        for i in np.flatnonzero((batch.matches["public"]["phase"] == PLAY) & (batch.matches["public"]["held"].sum(axis=1) <= 9)):
+            player.reset(rules, 1, 1)
+            view, mask, seat = batch.views()[i : i + 1], batch.mask[i : i + 1], batch.seat[i : i + 1]
+            world = batch.matches[i : i + 1]
+            player._worlds = lambda view, seeds, count, world=world: (world, np.ones(1))  # type: ignore[method-assign, misc]
+            own = world["public"]["turn"] % rules.sides == world["public"]["pitcher"] % rules.sides
+            expected = np.where(own, 1, -1)[:, None] * solver.cards(world)
+            if rules.sides == 2:
+                assert player.values(view, mask, seat)[0, :54] == pytest.approx(expected[0], nan_ok=True)
+                best = player.act(view, mask, seat)[0]
+                assert expected[0, best] == np.nanmax(expected)
+            else:  # played out
+                assert mask[0, player.act(view, mask, seat)[0]]
+            solved += 1
+        batch.step((np.random.default_rng(solved).random(batch.mask.shape) * batch.mask).argmax(1))
+    assert solved > 20
 
 
 def test_it_does_as_the_bare_policy_unless_another_action_is_ahead_by_so_many_standard_errors() -> None:
@@ -113,7 +145,7 @@ def test_inference_prefers_worlds_in_which_the_others_would_have_done_as_they_di
     for inference in (True, False):
         player = LookAhead(BidsOnAces(), worlds=100, inference=inference)
         player.reset(game.rules, 1, 1)
-        worlds, shares = player._worlds(view, seeds)
+        worlds, shares = player._worlds(view, seeds, 100)
         assert len(worlds) == len(shares) <= 100
         assert shares.sum() == pytest.approx(1)
         with_ace.append(shares[worlds["hidden"]["hands"][:, 1] & ACES != 0].sum())

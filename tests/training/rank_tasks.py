@@ -48,15 +48,13 @@ def global_batch() -> tuple[Decisions, np.ndarray, np.ndarray]:
     mask = torch.ones(ROWS, 4, dtype=torch.bool)
     numbers = np.arange(ROWS)
     advantage = (torch.randn(ROWS, generator=random) + 3 * (torch.arange(ROWS) >= 30)).numpy()
-    decisions = Decisions(
-        state, mask, action, torch.full(mask.shape, -1.4), torch.full(mask.shape, torch.nan), numbers, 0 * numbers, 0 * numbers
-    )
+    decisions = Decisions(state, mask, action, torch.full(mask.shape, -1.4), numbers, 0 * numbers, 0 * numbers)
     return decisions, advantage, advantage * 2 + 1
 
 
 def part_of(decisions: Decisions, rows: slice) -> Decisions:
     """Some of the decisions."""
-    return Decisions(**{name: column[rows] for name, column in vars(decisions).items()})
+    return Decisions(**{name: column[rows] for name, column in vars(decisions).items() if column is not None})
 
 
 def ppo_step(ranks: Ranks, split: tuple[int, int]) -> tuple[list[torch.Tensor], dict[str, float]]:
@@ -65,7 +63,7 @@ def ppo_step(ranks: Ranks, split: tuple[int, int]) -> tuple[list[torch.Tensor], 
     learner = ppo.PPOLearner.create(Sizes(5, 6, 4), (8,), (8,))
     (decisions, advantage, target), rows = global_batch(), own_rows(ranks, split)
     figures = ppo.update(
-        learner, part_of(decisions, rows), advantage[rows], target[rows], PPOConfig(minibatches=1), 2, 1e-3, 0.01,
+        learner, part_of(decisions, rows), advantage[rows], target[rows], PPOConfig(minibatches=1), 2, 1e-3, 0.01, 0.25,
         torch.Generator().manual_seed(2), CPU, ranks,
     )  # fmt: skip
     return [*learner.network.parameters(), *learner.critic.parameters()], figures
@@ -117,7 +115,7 @@ def broken_on_one(ranks: Ranks) -> str:
     if not ranks.first:
         target = target * np.float32(np.nan)
     figures = ppo.update(
-        learner, part_of(decisions, rows), advantage[rows], target[rows], PPOConfig(), 1, 1e-3, 0.0, torch.Generator(), CPU, ranks
+        learner, part_of(decisions, rows), advantage[rows], target[rows], PPOConfig(), 1, 1e-3, 0.0, 0.25, torch.Generator(), CPU, ranks
     )
     try:
         check_finite(figures, "play")

@@ -10,16 +10,18 @@ from training.config import ConfigError, TrainConfig, from_dict, load_config
 CONFIGS = Path(__file__).parents[2] / "configs"
 
 
-@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(CONFIGS.rglob("*.toml")), ids=lambda path: str(path.relative_to(CONFIGS).with_suffix("")))
 def test_configs_that_ship_are_whole(path: Path) -> None:
     config = load_config(path)
     assert from_dict(config.to_dict()) == config
     if path.stem in games():
+        assert not config.games
         assert config.load_rules() == load_rules(path.stem)
 
 
 def test_there_is_one_for_every_game() -> None:
     assert {path.stem for path in CONFIGS.glob("*.toml")} >= {*games(), "quick"}
+    assert {path.stem for path in CONFIGS.glob("zoo/*.toml")} == {*games(), "family"}
 
 
 @pytest.mark.parametrize(
@@ -43,6 +45,9 @@ def test_there_is_one_for_every_game() -> None:
         ({"house_rules": 3}, ["house_rules = 3", "with games"]),
         ({"games": ["smear", "setback"], "opponent": "random"}, ["opponent = 'random'", "several games"]),
         ({"games": ["smear", "setback"], "parts": "play"}, ["parts = 'play'", "'both'"]),
+        ({"games": ["smear", "smear"]}, ["games = ('smear', 'smear')", "several"]),
+        ({"ppo": {"exact_cards": 12}, "reward": "score"}, ["ppo.exact_cards = 12", "'score'", "'margin'"]),
+        ({"exact_play_cards": 0}, ["exact_play_cards", "0", "1 … 30"]),
     ],
 )
 def test_bad_fields_are_one_line(fields: dict, words: list[str]) -> None:

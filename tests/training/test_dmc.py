@@ -25,7 +25,7 @@ def fixed(values: list[float]) -> Actor:
 def decisions(state: torch.Tensor, action: torch.Tensor, actions: int) -> Decisions:
     n = len(state)
     mask, zeros = torch.ones(n, actions, dtype=torch.bool), np.zeros(n, np.int64)
-    return Decisions(state, mask, action, torch.zeros(n, actions), torch.full((n, actions), torch.nan), np.arange(n), zeros, zeros)
+    return Decisions(state, mask, action, torch.zeros(n, actions), np.arange(n), zeros, zeros)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])

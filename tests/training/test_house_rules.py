@@ -17,3 +17,10 @@ def test_the_same_for_the_same_seed() -> None:
     assert random_games(20, 1) == random_games(20, 1)
     assert list(random_games(30, 1).values())[:20] == list(random_games(20, 1).values())
     assert not set(random_games(20, 1).values()) & set(random_games(20, 2).values())
+
+
+def test_those_that_were_trained_on_are_left_out() -> None:
+    trained = set(random_games(20, 1).values())
+    held_out = random_games(20, 1, without=trained)
+    assert len(held_out) == 20
+    assert not trained & set(held_out.values())

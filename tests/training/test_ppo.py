@@ -26,8 +26,8 @@ def certain_learner(logits: list[float], value: float) -> PPOLearner:
 def test_losses_by_hand() -> None:
     learner = certain_learner([0.0, math.log(3.0)], 2.0)  # probabilities ¼ and ¾
     loss = losses(
-        learner, torch.zeros(2, 3), torch.ones(2, 2, dtype=torch.bool), torch.tensor([1, 0]),
-        torch.full((2, 2), math.log(0.5)), torch.tensor([1.0, 1.0]), torch.full((2, 2), torch.nan), torch.tensor([3.0, 5.0]), 0.2,
+        learner, 0.2, torch.zeros(2, 3), torch.ones(2, 2, dtype=torch.bool), torch.tensor([1, 0]),
+        torch.full((2, 2), math.log(0.5)), torch.tensor([1.0, 1.0]), torch.tensor([3.0, 5.0]),
     )  # fmt: skip
     # ratios 1.5 (clipped to 1.2) and 0.5 (the smaller counts)
     loss = {name: scalar.detach() for name, scalar in loss.items()}
@@ -41,8 +41,8 @@ def test_losses_by_hand() -> None:
 def test_exact_advantages_stand_for_all_actions() -> None:
     learner = certain_learner([0.0, math.log(3.0)], 2.0)  # probabilities ¼ and ¾
     loss = losses(
-        learner, torch.zeros(2, 3), torch.ones(2, 2, dtype=torch.bool), torch.tensor([1, 1]),
-        torch.full((2, 2), math.log(0.5)), torch.tensor([9.0, 1.0]), torch.tensor([[-2.0, 2.0], [torch.nan] * 2]), torch.zeros(2), 0.2,
+        learner, 0.2, torch.zeros(2, 3), torch.ones(2, 2, dtype=torch.bool), torch.tensor([1, 1]),
+        torch.full((2, 2), math.log(0.5)), torch.tensor([9.0, 1.0]), torch.zeros(2), torch.tensor([[-2.0, 2.0], [torch.nan] * 2]),
     )  # fmt: skip
     # ratios ½ and 3/2: min(½ · −2, 0.8 · −2) = −1.6 and 1.2 · 2, each with chance ½; the other row as ever, 1.2 · 1
     assert float(loss["policy"].detach()) == pytest.approx(-((0.5 * -1.6 + 0.5 * 2.4) + 1.2) / 2)
@@ -53,8 +53,8 @@ def test_exact_advantages_are_over_what_was_expected() -> None:
     values = torch.tensor([[1.0, 5.0, torch.nan], [torch.nan, 2.0, torch.nan]])
     chances = torch.tensor([[0.75, 0.25, 1e-30], [0.3, 0.3, 0.4]])
     zeros = np.zeros(2, np.int64)
-    decisions = Decisions(torch.zeros(2, 1), mask, torch.zeros(2, dtype=torch.int64), chances.log(), values, zeros, zeros, zeros)
-    advantages = exact_advantages(decisions, 0.5)
+    decisions = Decisions(torch.zeros(2, 1), mask, torch.zeros(2, dtype=torch.int64), chances.log(), zeros, zeros, zeros)
+    advantages = exact_advantages(decisions, values, 0.5)
     assert advantages[0].tolist() == pytest.approx([-0.5, 1.5, 0])  # the policy expected 2
     assert advantages[1].isnan().all()  # known for one action alone
 
@@ -67,7 +67,6 @@ def test_losses_that_are_no_longer_finite_stop_the_training() -> None:
         torch.ones(n, 2, dtype=torch.bool),
         torch.zeros(n, dtype=torch.int64),
         torch.zeros(n, 2),
-        torch.full((n, 2), torch.nan),
         *(np.zeros(n, np.int64),) * 3,
     )
     loss = update(
@@ -104,9 +103,7 @@ def test_update_makes_good_actions_likelier() -> None:
     state, mask = torch.rand(64, 3), torch.ones(64, 4, dtype=torch.bool)
     before = torch.log_softmax(learner.network(state[:, :2], mask), -1).detach()
     action = torch.arange(64) % 4
-    decisions = Decisions(
-        state, mask, action, before, torch.full((64, 4), torch.nan), np.arange(64), np.zeros(64, np.int64), np.zeros(64, np.int64)
-    )
+    decisions = Decisions(state, mask, action, before, np.arange(64), np.zeros(64, np.int64), np.zeros(64, np.int64))
     advantage = (action == 2).float().numpy() - 0.25
     figures = update(
         learner,
@@ -123,4 +120,4 @@ def test_update_makes_good_actions_likelier() -> None:
     )
     after = torch.log_softmax(learner.network(state[:, :2], mask), -1)
     assert (after[:, 2] > before[:, 2]).all()
-    assert set(figures) == {"policy", "value", "entropy", "approx_kl", "clip_fraction", "explained_variance"}
+    assert set(figures) == {"policy", "value", "entropy", "approx_kl", "clip_fraction", "explained_variance", "grad_norm"}

@@ -50,7 +50,7 @@ def test_rows_are_the_decisions_of_the_deals() -> None:
         with torch.no_grad():
             log_probs = torch.log_softmax(learners[part].network(decisions.state[:, :size], decisions.mask), -1)
         assert torch.allclose(log_probs, decisions.log_probs, atol=1e-5)
-        assert decisions.exact.isnan().all()
+        assert decisions.exact is None
         assert decisions.mask.gather(1, decisions.action[:, None]).all()
         assert (decisions.mask.sum(1) > 1).all()  # single legal actions are not asked for
         assert (np.diff(decisions.wave) >= 0).all()
@@ -128,7 +128,7 @@ def decisions(deal: list[int], seat: list[int], wave: list[int]) -> Decisions:
     n = len(deal)
     return Decisions(
         torch.arange(n, dtype=torch.float32)[:, None].repeat(1, 3), torch.ones(n, 2, dtype=torch.bool), torch.zeros(n, dtype=torch.int64),
-        torch.zeros(n, 2), torch.full((n, 2), torch.nan), np.array(deal), np.array(seat), np.array(wave),
+        torch.zeros(n, 2), np.array(deal), np.array(seat), np.array(wave),
     )  # fmt: skip
 
 
@@ -169,7 +169,9 @@ def test_late_cards_are_valued_by_the_solver(game: str) -> None:
     solver, solved, wave = Solver(), 0, 0
     while (rows := np.flatnonzero(twin.seat >= 0)).size:
         public = twin.matches["public"]
-        for d in rollout.parts.values():
+        assert rollout.parts["bidding"].exact is None
+        for d in [rollout.parts["play"]]:
+            assert d.exact is not None
             for i in np.flatnonzero(d.wave == wave):
                 deal = d.deal[i : i + 1]
                 late = two_sides and public["phase"][deal][0] == PLAY and public["held"][deal].sum() <= 12

@@ -15,7 +15,7 @@ import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 import agents
-from agents.learned import CheckpointError, NetworkPolicy, load_network, load_run, newest_checkpoint
+from agents.learned import CheckpointError, NetworkPolicy, TwoPartPolicy, load_network, load_run, newest_checkpoint
 from pitchenv import Batch, load_rules
 from pitchenv.engine.state import ENDED
 from pitchenv.policies.random import RandomPolicy
@@ -26,7 +26,8 @@ from training.clock import Clock
 from training.config import ConfigError
 from training.duplicate import duplicate
 from training.equity_table import load_equity
-from training.run import Run
+from training.ranks import Ranks
+from training.run import EVALUATION_SEED, Run
 from training.train import Stop, collector_of, opponents_of, train
 
 
@@ -311,6 +312,40 @@ def test_a_partner_that_is_a_run_is_copied_into_the_checkpoint(small_run: Path, 
     assert duplicate(agents.load(run.folder), agents.load("random"), run.rules, 4, 1).illegal == {"A": 0, "B": 0}
 
 
+def test_a_partner_that_is_a_run_with_a_named_player(tmp_path: Path) -> None:
+    begin(tmp_path / "source", parts="bidding")  # heuristic plays its cards
+    run = begin(tmp_path / "run", parts="bidding", partner=str(tmp_path / "source"))
+    assert json.loads((newest_checkpoint(run.folder) / "agent.json").read_text()) == {"bidding": "network", "play": "heuristic"}
+    assert train(Run.resume(run.folder), Stop())
+    assert duplicate(agents.load(run.folder), agents.load("random"), run.rules, 4, 1).illegal == {"A": 0, "B": 0}
+
+
+def test_a_partner_that_draws_its_actions_does_so_when_resumed(small_run: Path, tmp_path: Path) -> None:
+    for name, partner, greedy in (("drawn", f"sampled:{small_run}", False), ("greedy", str(small_run), True)):
+        run = begin(tmp_path / name, parts="bidding", partner=partner)
+        for one in (run, Run.resume(run.folder)):
+            assert isinstance(one.partner, NetworkPolicy)
+            assert one.partner.greedy == greedy
+
+
+def test_earlier_states_play_the_other_part_as_the_run_does(small_run: Path, tmp_path: Path) -> None:
+    run = begin(tmp_path / "run", parts="bidding", partner=str(small_run), past_share=0.5, past_every=1, iterations=2)
+    assert train(run, Stop())
+    past = run.past_opponent()
+    assert past is not None
+    assert isinstance(past.policy, TwoPartPolicy)
+    assert past.policy.parts["play"] is run.partner
+    assert not past.policy.parts["bidding"].greedy  # type: ignore[attr-defined]
+
+
+def test_what_can_not_be_learned_with(small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["train", "--run", str(tmp_path / "a")]
+    partner = f"search:{small_run},worlds=2"
+    refuse(capsys, [*argv, "--parts", "bidding", "--partner", partner], "partner", partner, "that run itself")
+    refuse(capsys, [*argv, "--game", "auction-3", "--ppo.exact-cards", "12"], "ppo.exact_cards = 12", "more than two sides", "allowed: 0")
+    assert not (tmp_path / "a").exists()
+
+
 class Cheater(RandomPolicy):
     """Proposes what is not legal."""
 
@@ -343,6 +378,16 @@ def test_resumed_against_an_opponent_is_bit_equal(small_run: Path, tmp_path: Pat
     assert weights(whole.folder) == weights(first.folder) != weights(small_run)
     assert figures(whole) == figures(second)
     assert set(whole.curve[-1]) == {"deals", "cpu_seconds", "eval/vs_opponent", "eval/vs_opponent_half_width"}
+
+
+@pytest.mark.parametrize(("share", "names"), [(0.5, ("random", "heuristic")), (1.0, ("opponent",))])
+def test_figures_are_over_those_they_name(tmp_path: Path, share: float, names: tuple[str, ...]) -> None:
+    run = begin(tmp_path / "run", opponent="heuristic", opponent_share=share)
+    figures = run.evaluate(40)
+    assert set(figures) == {f"eval/vs_{name}{end}" for name in names for end in ("", "_half_width")}
+    for name in names:
+        against = agents.load("heuristic" if name == "opponent" else name)
+        assert figures[f"eval/vs_{name}"] == duplicate(run.player(), against, run.rules, 40, EVALUATION_SEED).margin
 
 
 def test_one_part_learns_against_an_opponent(small_run: Path, tmp_path: Path) -> None:
@@ -492,6 +537,14 @@ def test_one_network_for_several_games(tmp_path: Path) -> None:
         assert duplicate(agent, agents.load("random"), load_rules(game), 6, 1).illegal == {"A": 0, "B": 0}
     with pytest.raises(agents.AgentError, match="slots for"):
         duplicate(agent, agents.load("random"), load_rules("auction-7", players=8, sides=8), 6, 1)
+
+
+def test_more_games_than_deals(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"deals_per_iteration = 24: for 25 games; allowed: from 25"):
+        begin(tmp_path / "a", games=["smear"], house_rules=24)
+    with pytest.raises(ConfigError, match=r"deals_per_iteration = 24: for 13 games on each of 2 ranks; allowed: from 26"):
+        Run.begin(small_config(games=["smear"], house_rules=12), tmp_path / "a", Ranks(0, 2))
+    assert not (tmp_path / "a").exists()
 
 
 def test_a_starting_point_of_another_algorithm(small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -93,6 +93,28 @@ def test_one_command_from_a_configuration_to_the_zoo(place: Path, capsys: pytest
     assert "has its 3 iterations" in capsys.readouterr().out
 
 
+def test_what_others_do_to_the_draft_meanwhile(place: Path, run: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    main(["little", "--run", run, "--stage", "pack"])
+    draft = Path(run) / "zoo" / "little.json"
+
+    def meanwhile(change: Any) -> None:
+        def slow(*arguments: Any) -> Measured:
+            found = measure(*arguments)
+            draft.write_text(json.dumps(change(read(draft))))
+            return found
+
+        monkeypatch.setattr(command, "measure", slow)
+
+    meanwhile(lambda card: {**card, "notes": ["by another"]})
+    main(["little", "--run", run, "--stage", "measure", "--against", "random", *QUICK])
+    card = read(draft)
+    assert (card["notes"], [match["against"] for match in card["matches"]]) == (["by another"], ["random"])
+    meanwhile(lambda card: {**card, "sha256": "0" * 64})
+    with pytest.raises(InputError, match="packed anew while it was measured"):
+        main(["little", "--run", run, "--stage", "measure", "--against", "random", *QUICK])
+    assert read(draft)["matches"] == card["matches"]
+
+
 def test_a_stopped_run_goes_on_and_the_old_agent_stays_until_the_new_is_ready(place: Path, run: str) -> None:
     main(["little", "--run", run, *QUICK])
     old = {path.name: path.read_bytes() for path in (place / "zoo").iterdir()}

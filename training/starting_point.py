@@ -1,0 +1,52 @@
+"""What a run's networks may start from: those of another run of the same game and the same kind."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from agents.learned import CheckpointError
+from pitchenv import Rules
+from pitchenv.observation import LAYOUT_VERSION
+from training.checkpoint import CONFIG_FILE, load_checkpoint
+from training.config import ConfigError, TrainConfig
+from training.learner import Learner
+
+
+def differences(state: Mapping[str, Any], games: Mapping[str, Rules]) -> Iterator[tuple[str, Any, Any]]:
+    """Where a checkpoint's state is of another layout or for other rules: what it is, the state's value, and that of the rules."""
+    if state.get("layout") != LAYOUT_VERSION:
+        yield "layout", state.get("layout"), LAYOUT_VERSION
+    theirs = state.get("games") or {}
+    if len(theirs) != len(games):
+        yield "games", list(theirs), list(games)
+    for (name, rules), (_, found) in zip(games.items(), theirs.items(), strict=False):
+        for rule, value in rules.to_dict().items():
+            if found.get(rule) != value:
+                yield rule if len(games) == 1 else f"{name}.{rule}", found.get(rule), value
+
+
+def start_from(config: TrainConfig, games: Mapping[str, Rules], learners: Mapping[str, Learner]) -> None:
+    """Give the learners the networks of the run that the configuration starts from. Raises ConfigError where they don't fit."""
+    run = Path(config.start_from)
+    what = f"start_from = {config.start_from!r}"
+    if not (run / CONFIG_FILE).is_file():
+        raise ConfigError(f"{what}: not the folder of a run; allowed: a folder made by `python -m training train`")
+    try:
+        theirs, state = load_checkpoint(run)
+    except CheckpointError as fault:
+        raise ConfigError(f"{what}: {fault}") from None
+    for name, found, value in differences(state, games):
+        raise ConfigError(f"{what}: was trained for {name} = {found!r}; allowed: {value!r}, as configured")
+    if theirs.algorithm != config.algorithm:
+        raise ConfigError(f"{what}: has algorithm = {theirs.algorithm!r}; allowed: {config.algorithm!r}, as configured")
+    for name in ("hidden", "critic_hidden", "canonical_suits"):
+        found, value = getattr(theirs.network, name), getattr(config.network, name)
+        if found != value:
+            raise ConfigError(f"{what}: has network.{name} = {found!r}; allowed: {value!r}, as configured")
+    for part, learner in learners.items():
+        if part not in (learned := state.get("learners") or {}):
+            raise ConfigError(f"{what}: learned parts = {theirs.parts!r}; allowed: one with the {part} part")
+        try:
+            learner.start_from(learned[part])
+        except (KeyError, TypeError, AttributeError, RuntimeError) as fault:
+            raise ConfigError(f"{what}: does not fit its configuration: {' '.join(str(fault).split())[:160]}") from None
