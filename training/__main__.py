@@ -12,6 +12,8 @@ COMMANDS = {
     "play": "a person against any agents, in the terminal",
     "ladder": "everybody against everybody: payoffs, ratings, and who matters; goes on after a kill",
     "best-response": "train exploiters against a frozen agent: a lower bound on its exploitability",
+    "cross-play": "mix agents as partners: what each pair loses by it",
+    "held-out": "an agent for any rules, on random house rules that it was not trained on",
     "analyze": "what each decision of a recorded match was worth, by solver and by an agent",
     "equity": "how likely a side is to win the match from any score, as a reward for training",
     "bidding-chart": "a picture of what agents bid on which hands, and how often they make it",
