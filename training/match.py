@@ -45,7 +45,7 @@ class Arguments:
     """
 
     agents: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="AGENT AGENT …")]
-    """Two to seven: random, heuristic, zoo:NAME, a run folder, sampled:RUN, pimc:worlds=N, ismcts:iterations=N, search:RUN,worlds=N, or
+    """Two to seven: random, heuristic, a run folder, sampled:RUN, pimc:worlds=N, ismcts:iterations=N, search:RUN,worlds=N, zoo:NAME, or
     module:Class of your own."""
 
     rules: str = "auction-4-partners"

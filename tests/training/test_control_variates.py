@@ -181,7 +181,9 @@ def test_weights_of_sides():
 
 @cache
 def trained(folder):
-    run = Run.begin(small_config(iterations=4, checkpoint_every=4, deals_per_iteration=256, network={"critic_hidden": [64]}), folder)
+    run = Run.begin(
+        small_config(iterations=4, checkpoint_every=4, deals_per_iteration=256, ppo={}, network={"critic_hidden": [64]}), folder
+    )
     assert train(run, Stop())
     return ValueNetwork.of_run(folder, PARTNERS)
 
@@ -280,5 +282,5 @@ def test_values_are_points_of_the_critic_in_whole_states(small_run):
         assert bidding.all() == (moves == 0)
         with torch.no_grad():
             for part, rows in (("bidding", bidding), ("play", ~bidding)):
-                expected[rows] = run.learners[part].critic(torch.from_numpy(state[rows][:, columns])) / run.config.ppo.reward_scale
+                expected[rows] = run.learners[part].critic(torch.from_numpy(state[rows][:, columns])) / run.config.reward_scale
         assert value(batch.matches) == pytest.approx(expected, abs=1e-4)

@@ -42,6 +42,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (configs / "little.toml").write_text(CONFIG)
     monkeypatch.setattr(command, "CONFIGS", configs)
     monkeypatch.setenv(zoo.FOLDERS, str(tmp_path / "zoo"))
+    monkeypatch.setattr(zoo, "SHIPPED", tmp_path / "none")  # what ships takes longer
     monkeypatch.setattr(zoo_measure, "OF_TWO_SIDES", "ismcts:iterations=3")
     monkeypatch.chdir(tmp_path)
     return tmp_path
