@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pitchenv
-from pitchenv import Batch, Game, IllegalAction
+from pitchenv import Batch, Game, IllegalAction, load_rules
 from pitchenv.checks import InputError
 from tests.conformance import ALL_RULES, content, digest, expected_reward
 
@@ -261,6 +261,13 @@ def test_start_scores_spread_over_what_matches_reach():
     assert not batch.matches["public"]["scores"][:, 2:].any()
     batch.play_random(200)
     assert len(np.unique(batch.matches["public"]["scores"][:, :2])) == 15  # later episodes too
+
+
+@pytest.mark.parametrize("win", ["pitcher", "made_bid"])
+def test_start_scores_past_the_target_where_only_the_pitcher_wins(win):
+    scores = Batch(load_rules("setback", win=win), 4000, seed=1, start_scores="spread").matches["public"]["scores"][:, :2]
+    assert (scores.min(), scores.max()) == (-4, 14)
+    assert np.bincount(scores.ravel() + 4).min() > 0.8 * scores.size / 19
     assert not Batch("setback", 50, seed=1).matches["public"]["scores"].any()
 
 

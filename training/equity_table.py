@@ -68,7 +68,8 @@ class EquityTable:
         """The root mean square of deals' margins in points over that in equity, from scores as `start_scores = "spread"` draws them."""
         rules, random = self.rules, np.random.default_rng(0)
         deal = random.choice(len(outcomes.weight), SCALE_DEALS, p=outcomes.weight)
-        before = random.integers(-rules.max_bid, rules.target, (SCALE_DEALS, rules.sides))
+        past = rules.max_bid if rules.win in ("pitcher", "made_bid") else 0
+        before = random.integers(-rules.max_bid, rules.target + past, (SCALE_DEALS, rules.sides))
         change = np.column_stack([outcomes.pitcher, outcomes.others])[deal]
         after = np.stack([by.after_deal(rules, before[:, s], change[:, s], s == 0) for s in range(rules.sides)], axis=1)
         winner = by.winners(rules, after, np.zeros(SCALE_DEALS, np.int64), outcomes.pitcher[deal] > 0)
