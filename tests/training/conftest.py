@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 
+from training.__main__ import main
 from training.config import TrainConfig, from_dict
 from training.run import Run
 from training.train import Stop, train
@@ -34,3 +35,11 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "small"
     assert train(Run.begin(small_config(), folder), Stop())
     return folder
+
+
+@pytest.fixture(scope="session")
+def equity_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A match-equity table of few deals."""
+    path = tmp_path_factory.mktemp("tables") / "equity.npz"
+    assert main(["equity", "heuristic", "--deals", "300", "--out", str(path)]) == 0
+    return path
