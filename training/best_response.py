@@ -217,7 +217,7 @@ def plan(arguments: Arguments, base: TrainConfig) -> list[Exploiter]:
         # Where a part was not learned, what the run has in its place goes on playing it.
         start = dataclasses.replace(
             _gently(common), start_from=str(own), algorithm=learned.algorithm, network=learned.network, parts=learned.parts,
-            partner=str(own),
+            partner=str(own), start_scores=learned.start_scores,
         )  # fmt: skip
         kinds = {"own": start} | kinds
     return [

@@ -15,17 +15,18 @@ from pitchenv.engine.encode import TRICK_COLUMNS
 from pitchenv.observation import Layout
 
 
-def live_columns(games: Sequence[Rules], legend: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def live_columns(games: Sequence[Rules], legend: Layout, scores: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The live columns of an observation, and of what follows it in a full state (numbered from the state's beginning).
 
-    Of several games, mixed in one batch: those that are live in any of them, with the rules and who sits where.
+    Of several games, mixed in one batch: those that are live in any of them, with the rules and who sits where. `scores`: whether deals
+    start from different scores. (Where they do not, a network that read the score would do anything at another one.)
     """
-    blocks = [_live(rules, legend, len(set(games)) > 1) for rules in set(games)]
+    blocks = [_live(rules, legend, len(set(games)) > 1, scores) for rules in set(games)]
     seen, hidden = (np.logical_or.reduce(block) for block in zip(*blocks, strict=True))
     return np.flatnonzero(seen), legend.size + np.flatnonzero(hidden)
 
 
-def _live(rules: Rules, legend: Layout, mixed: bool) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _live(rules: Rules, legend: Layout, mixed: bool, scores: bool) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which columns of an observation (F,), and of what follows it, can vary under one game's rules."""
     in_pack = np.zeros(CARDS, np.bool_)
     in_pack[pack(rules.lowest_rank, rules.jokers)] = True
@@ -38,7 +39,7 @@ def _live(rules: Rules, legend: Layout, mixed: bool) -> tuple[NDArray[np.bool_],
     narrowed: dict[str, NDArray[np.bool_] | bool] = {
         "hand": in_pack, "put_away": in_pack & exchanges, "played": in_pack, "trick": trick, "tricks_done": np.arange(13) < rules.tricks,
         "bids": can_bid, "standing_bid": can_bid, "redrawn": rules.redraw > 0, "discarded": exchanges,
-        "present": mixed, "partner": mixed, "rules": mixed,
+        "points_needed": scores, "score_needed": scores, "present": mixed, "partner": mixed, "rules": mixed,
     }  # fmt: skip
     seen = []
     for piece in legend.pieces:

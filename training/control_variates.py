@@ -47,14 +47,17 @@ STATES_AT_ONCE: Final = 4096
 class ValueNetwork:
     """The critics of a run, frozen: how many points the side of the seat to act is expected to come out ahead of the mean of the others'.
 
-    `critics` by part read the live columns of the full state; their values are divided by `scale`, that of the rewards in training.
+    `critics` by part read the live columns of the full state, with those of the score if `scores`; their values are divided by `scale`,
+    that of the rewards in training.
     """
 
-    def __init__(self, critics: Mapping[str, Critic], rules: Rules, scale: float, canonical_suits: bool = True) -> None:
+    def __init__(
+        self, critics: Mapping[str, Critic], rules: Rules, scale: float, canonical_suits: bool = True, scores: bool = False
+    ) -> None:
         self.critics = {part: critic.eval() for part, critic in critics.items()}
         self.rules, self.scale, self.canonical_suits = rules, scale, canonical_suits
         self._layout = layout(rules.players)
-        self._columns = np.concatenate(live_columns([rules], self._layout))
+        self._columns = np.concatenate(live_columns([rules], self._layout, scores))
 
     @classmethod
     def of_run(cls, run: Path, rules: Rules) -> Self:
@@ -69,7 +72,8 @@ class ValueNetwork:
             raise InputError(f"control = {str(run)!r}: its critics were trained for other rules; allowed: a run of the rules of the match")
         if state.get("layout") != LAYOUT_VERSION:
             raise InputError(f"control = {str(run)!r}: layout = {state.get('layout')!r}; allowed: {LAYOUT_VERSION}")
-        size = len(np.concatenate(live_columns([rules], layout(rules.players))))
+        scores = config.start_scores == "spread"
+        size = len(np.concatenate(live_columns([rules], layout(rules.players), scores)))
         critics = {part: Critic(size, config.network.critic_hidden) for part in PARTS}
         try:
             for part, critic in critics.items():
@@ -77,7 +81,7 @@ class ValueNetwork:
         except (KeyError, TypeError, RuntimeError) as fault:
             said = " ".join(f"{type(fault).__name__}: {fault}".split())[:160]
             raise InputError(f"control = {str(run)!r}: its checkpoint does not fit its configuration: {said}") from None
-        return cls(critics, rules, config.reward_scale, config.network.canonical_suits)
+        return cls(critics, rules, config.reward_scale, config.network.canonical_suits, scores)
 
     @torch.no_grad()
     def __call__(self, matches: np.ndarray) -> NDArray[np.float64]:

@@ -87,7 +87,7 @@ class Run:
             )
         run = cls._prepare(config, folder, partner, agents.load(config.opponent) if config.opponent else None, ranks)
         if config.start_from:
-            start_from(config, run.games, run.learners)
+            start_from(config, run.games, run.layout, run.learners)
         if config.equity:
             run.equity = load_equity(Path(config.equity), run.rules)
         try:
@@ -155,7 +155,7 @@ class Run:
     @cached_property
     def columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """What the networks read (see `training.columns`)."""
-        return live_columns(list(self.games.values()), self.layout)
+        return live_columns(list(self.games.values()), self.layout, self.config.start_scores == "spread")
 
     def stream(self, purpose: int) -> int:
         """The seed of this iteration's stream for a purpose, on each rank another one."""

@@ -11,11 +11,12 @@ from pitchenv.actions import ACTIONS
 from training.columns import in_full_layout, live_columns
 
 
+@pytest.mark.parametrize("start", ["zero", "spread"])
 @pytest.mark.parametrize("name", games())
-def test_whatever_varies_is_live(name: str) -> None:
+def test_whatever_varies_is_live(name: str, start: str) -> None:
     rules = load_rules(name)
-    batch = Batch(rules, 200, seed=1, restart=False, start_scores="spread")
-    seen, hidden = live_columns([rules], batch.layout)
+    batch = Batch(rules, 200, seed=1, restart=False, start_scores=start)
+    seen, hidden = live_columns([rules], batch.layout, start == "spread")
     rng = np.random.default_rng(0)
     states = []
     while (rows := np.flatnonzero(batch.seat >= 0)).size:
@@ -36,7 +37,7 @@ def test_full_layout_is_the_same_function() -> None:
     rules = load_rules("auction-4-partners")
     batch = Batch(rules, 32, seed=2)
     batch.play_random(10)
-    seen, _ = live_columns([rules], batch.layout)
+    seen, _ = live_columns([rules], batch.layout, True)
     narrow = Actor(len(seen), (16, 8), ACTIONS)
     wide = in_full_layout(narrow, seen, batch.layout)
     observation, mask = torch.from_numpy(batch.observation), torch.from_numpy(batch.mask)

@@ -98,7 +98,7 @@ def margins_of(game, at_side):
 
 def random_network(rules, seed):
     torch.manual_seed(seed)
-    size = len(np.concatenate(live_columns([rules], layout(rules.players))))
+    size = len(np.concatenate(live_columns([rules], layout(rules.players), False)))
     return ValueNetwork({part: Critic(size, (8,)) for part in PARTS}, rules, 0.25)
 
 
@@ -273,7 +273,7 @@ def test_values_are_points_of_the_critic_in_whole_states(small_run):
     run = Run.resume(small_run)
     value = ValueNetwork.of_run(small_run, run.rules)
     batch = pitchenv.Batch(run.rules, 40, seed=3)
-    columns = np.concatenate(live_columns([run.rules], batch.layout))
+    columns = np.concatenate(live_columns([run.rules], batch.layout, False))
     for moves in (0, 6):
         batch.play_random(moves)
         state, _, _ = canonical_states(batch.matches, np.arange(40), batch.layout)

@@ -30,7 +30,7 @@ def collect(
 ) -> tuple[dict[str, PPOLearner], Batch, Rollout]:
     rules = load_rules(game)
     batch = Batch(rules, deals, restart=False, skip_forced=True)
-    seen, hidden = columns = live_columns([rules], batch.layout)
+    seen, hidden = columns = live_columns([rules], batch.layout, False)
     torch.manual_seed(1)
     sizes = Sizes(len(seen), len(seen) + len(hidden), ACTIONS)
     learners = {part: PPOLearner.create(sizes, (16,), (16,)) for part in ("bidding", "play")}

@@ -121,7 +121,7 @@ def peer(config: TrainConfig, environments: int = 4) -> Any:
     from training.sb3_peer import MaskablePPOIterations
 
     rules = config.load_rules()
-    return MaskablePPOIterations(config, live_columns([rules], layout(rules.players))[0], environments, rows=40, minibatch=10)
+    return MaskablePPOIterations(config, live_columns([rules], layout(rules.players), False)[0], environments, rows=40, minibatch=10)
 
 
 def test_the_peer_plays_legally_and_learns() -> None:

@@ -71,6 +71,19 @@ def test_a_run_is_an_agent(small_run: Path) -> None:
         batch.step(actions)
 
 
+@pytest.mark.parametrize("start", ["zero", "spread"])
+def test_the_score_counts_if_deals_started_from_several(tmp_path: Path, start: str) -> None:
+    """A network that has seen one score alone must not do something else at another."""
+    player = begin(tmp_path / "run", start_scores=start).player()
+    batch = Batch(player.parts["play"].rules, 40, seed=1)  # type: ignore[attr-defined]
+    batch.play_random(9)
+    here = batch.views()
+    there = here.copy()
+    there["public"]["scores"][:, :2] += 3
+    chances = [player.probabilities(views, batch.mask, batch.seat) for views in (here, there)]
+    assert np.array_equal(*chances) == (start == "zero")
+
+
 def test_one_part_can_be_replaced(small_run: Path, tmp_path: Path) -> None:
     checkpoint = newest_checkpoint(small_run)
     mixed = tmp_path / "mixed"

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -107,6 +108,28 @@ def test_starting_points_bring_actors_and_critics_alone(small_run: Path, tmp_pat
             assert all(torch.equal(tensor, source[part][network][key]) for key, tensor in state[network].items())
         assert state["optimizer"]["state"] == {}
     assert run.iteration == 0
+
+
+def test_a_starting_point_that_knows_no_score(small_run: Path, tmp_path: Path) -> None:
+    """It is the same function at first: new columns weigh nothing."""
+    blind, run = Run.resume(small_run), begin(tmp_path / "run", start_from=str(small_run), start_scores="spread")
+    ours, theirs = (np.concatenate(r.columns) for r in (run, blind))
+    for part, player in run.player().parts.items():
+        for before, after in (
+            (blind.player().parts[part].actor.state_dict(), player.actor.state_dict()),  # type: ignore[attr-defined]
+            (blind.learners[part].critic.state_dict(), run.learners[part].critic.state_dict()),  # type: ignore[attr-defined]
+        ):
+            first = after.pop("layers.0.weight")
+            old = before.pop("layers.0.weight")
+            if len(first[0]) != len(old[0]):
+                assert torch.equal(first[:, np.isin(ours, theirs)], old)
+                assert not first[:, ~np.isin(ours, theirs)].any()
+            else:
+                assert torch.equal(first, old)
+            assert all(torch.equal(tensor, after[name]) for name, tensor in before.items())
+    assert len(ours) > len(theirs)
+    with pytest.raises(ConfigError, match=r"start_scores = 'spread', and reads the score; allowed: 'zero', as configured"):
+        begin(tmp_path / "a", start_from=str(run.folder))
 
 
 def test_starting_points_that_do_not_fit(small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
