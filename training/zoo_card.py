@@ -112,6 +112,8 @@ def weaknesses(card: dict[str, Any]) -> list[str]:
         found.append(f"Of {trained}, the best gains {gain} (`best-response`).")
     if not card["networks"]["any_rules"]:
         found.append("It plays these rules only, and refuses others.")
+    if card["training"]["config"]["start_scores"] == "zero":
+        found.append("It does not know the score of a match: it learned from deals that all started from 0.")
     if not card["exploited"]:
         found.append("How far it can be exploited is not measured; always doing the likeliest, it can be predicted.")
     return found + list(card["notes"])
