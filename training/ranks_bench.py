@@ -33,7 +33,7 @@ WARM_UP: Final = 2  # iterations
 class Arguments:
     """How much faster several ranks train than one."""
 
-    config: Path = Path("configs/auction-4-partners.toml")
+    config: Path = Path("configs/quick.toml")
     """What is trained."""
     divide: bool = False
     """Share the configuration's deals an iteration among the ranks."""

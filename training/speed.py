@@ -40,7 +40,7 @@ PEER_MODULES: Final = ("sb3_contrib", "stable_baselines3")
 class Arguments:
     """How fast training is on one core, and beside MaskablePPO where the extra [peers] is installed."""
 
-    config: Path = Path("configs/auction-4-partners.toml")
+    config: Path = Path("configs/quick.toml")
     """What is trained: one game."""
     seconds: float = 10.0
     """How long each measurement takes at least; it is of whole iterations."""
