@@ -12,6 +12,7 @@ import pytest
 import pitchenv
 from pitchenv import Batch, Game, IllegalAction, load_rules
 from pitchenv.checks import InputError
+from pitchenv.policies.heuristic import HeuristicPolicy
 from tests.conformance import ALL_RULES, content, digest, expected_reward
 
 NAMES = list(ALL_RULES)
@@ -252,22 +253,39 @@ def test_a_copy_is_independent_and_goes_on_alike():
 def test_start_scores_spread_over_what_matches_reach():
     batch = Batch("setback", 4000, seed=1, start_scores="spread")
     scores = batch.matches["public"]["scores"][:, :2]
-    assert scores.min() == -4
+    assert scores.min() == -8
     assert scores.max() == 10
-    counts = np.bincount(scores.ravel() + 4)
-    assert len(counts) == 15
+    counts = np.bincount(scores.ravel() + 8)
+    assert len(counts) == 19
     assert counts.min() > 0.8 * counts.mean()
     assert abs(np.corrcoef(scores.T)[0, 1]) < 0.06  # sides independent (standard error 0.016)
     assert not batch.matches["public"]["scores"][:, 2:].any()
     batch.play_random(200)
-    assert len(np.unique(batch.matches["public"]["scores"][:, :2])) == 15  # later episodes too
+    assert len(np.unique(batch.matches["public"]["scores"][:, :2])) == 19  # later episodes too
 
 
 @pytest.mark.parametrize("win", ["pitcher", "made_bid"])
 def test_start_scores_past_the_target_where_only_the_pitcher_wins(win):
     scores = Batch(load_rules("setback", win=win), 4000, seed=1, start_scores="spread").matches["public"]["scores"][:, :2]
-    assert (scores.min(), scores.max()) == (-4, 14)
-    assert np.bincount(scores.ravel() + 4).min() > 0.8 * scores.size / 19
+    assert (scores.min(), scores.max()) == (-8, 14)
+    assert np.bincount(scores.ravel() + 8).min() > 0.8 * scores.size / 23
+
+
+@pytest.mark.parametrize("name", pitchenv.games())
+def test_matches_seldom_begin_a_deal_beyond_the_spread(name):
+    rules = load_rules(name)
+    reached = Batch(name, 4000, seed=1, start_scores="spread").matches["public"]["scores"][:, : rules.sides]
+    batch, player = Batch(name, 300, seed=2, episode="match", max_deals=30, restart=False), HeuristicPolicy()
+    player.reset(rules, 300, 1)
+    scores = []
+    while (live := np.flatnonzero(batch.seat >= 0)).size:
+        public = batch.matches["public"]
+        scores.append(public["scores"][(public["moves"] == 0) & (batch.seat >= 0)][:, : rules.sides])
+        actions = np.zeros(300, np.int64)
+        actions[live] = player.act(batch.views()[live], batch.mask[live], batch.seat[live])
+        batch.step(actions)
+    beyond = [((some < reached.min()) | (some > reached.max())).any(axis=1) for some in scores]
+    assert np.concatenate(beyond).mean() < 0.04
     assert not Batch("setback", 50, seed=1).matches["public"]["scores"].any()
 
 

@@ -11,22 +11,32 @@ from numpy.typing import NDArray
 from agents.networks import Actor
 from pitchenv import Rules
 from pitchenv.cards import CARDS, HIGH_JOKER, pack
-from pitchenv.engine.encode import TRICK_COLUMNS
+from pitchenv.engine.encode import NEEDED_COLUMNS, PRESENT, TRICK_COLUMNS, encode_fixed
 from pitchenv.observation import Layout
 
 
 def live_columns(games: Sequence[Rules], legend: Layout, scores: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The live columns of an observation, and of what follows it in a full state (numbered from the state's beginning).
 
-    Of several games, mixed in one batch: those that are live in any of them, with the rules and who sits where. `scores`: whether deals
-    start from different scores. (Where they do not, a network that read the score would do anything at another one.)
+    Of several games, mixed in one batch: those that are live in any of them, with those of the rules and of who sits where in which they
+    differ. `scores`: whether deals start from different scores. (A network that read what never varied in training, such as the score where
+    all deals start from 0, would do anything where it is something else.)
     """
-    blocks = [_live(rules, legend, len(set(games)) > 1, scores) for rules in set(games)]
-    seen, hidden = (np.logical_or.reduce(block) for block in zip(*blocks, strict=True))
+    kinds = list(dict.fromkeys(games))
+    seen, hidden = (np.logical_or.reduce(block) for block in zip(*(_live(rules, legend, scores) for rules in kinds), strict=True))
+    fixed = np.stack([fixed_pieces(rules, legend) for rules in kinds])
+    seen[-fixed.shape[1] :] = fixed.min(axis=0) != fixed.max(axis=0)
     return np.flatnonzero(seen), legend.size + np.flatnonzero(hidden)
 
 
-def _live(rules: Rules, legend: Layout, mixed: bool, scores: bool) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def fixed_pieces(rules: Rules, legend: Layout) -> NDArray[np.float32]:
+    """The end of every observation under some rules: who sits where, and the rules themselves."""
+    out = np.zeros(legend.size, np.float32)
+    encode_fixed(rules.packed[0], legend.at, out)
+    return out[legend.at[PRESENT] :]
+
+
+def _live(rules: Rules, legend: Layout, scores: bool) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which columns of an observation (F,), and of what follows it, can vary under one game's rules."""
     in_pack = np.zeros(CARDS, np.bool_)
     in_pack[pack(rules.lowest_rank, rules.jokers)] = True
@@ -36,16 +46,16 @@ def _live(rules: Rules, legend: Layout, mixed: bool, scores: bool) -> tuple[NDAr
     trick = np.ones(TRICK_COLUMNS, np.bool_)
     trick[4:17] = np.arange(2, 15) >= rules.lowest_rank
     trick[17:] = in_pack[HIGH_JOKER:]
+    needed = np.full(NEEDED_COLUMNS, scores)
+    needed[0] &= rules.win in ("pitcher", "made_bid")  # else a side at the target has won, but for a tie
     narrowed: dict[str, NDArray[np.bool_] | bool] = {
         "hand": in_pack, "put_away": in_pack & exchanges, "played": in_pack, "trick": trick, "tricks_done": np.arange(13) < rules.tricks,
         "bids": can_bid, "standing_bid": can_bid, "redrawn": rules.redraw > 0, "discarded": exchanges,
-        "points_needed": scores, "score_needed": scores, "present": mixed, "partner": mixed, "rules": mixed,
+        "points_needed": needed, "score_needed": scores,
     }  # fmt: skip
     seen = []
     for piece in legend.pieces:
         rows = {"seat": rules.players, "side": rules.sides}.get(piece.row_name, 1)
-        if piece.name in ("present", "partner"):
-            rows = piece.rows
         block = np.zeros((piece.rows, len(piece.columns)), np.bool_)
         block[:rows] = narrowed.get(piece.name, True)
         seen.append(block.ravel())

@@ -201,7 +201,8 @@ class TrainConfig:
         """The rules of the run by name: one game, or several. Raises RulesError."""
         if not self.games:
             return {self.game: load_rules(self.game, **self.rules)}
-        return {name: load_rules(name) for name in self.games} | random_games(self.house_rules, self.seed)
+        named = {name: load_rules(name) for name in self.games}
+        return named | random_games(self.house_rules, self.seed, without=named.values())
 
     def load_rules(self) -> Rules:
         """The rules of the run, of several games the first. Raises RulesError."""

@@ -91,3 +91,7 @@ def show(console: Console, table: EquityTable, made: float) -> None:
         scores[:, 0] = rules.target - needed
         printed.add_row(str(needed), *(f"{100 * p:.1f}" for p in table.equity(scores)[:, 0]))
     console.print(printed)
+    if len(table.values) == 2 and table.method == "exact":
+        even = np.full((1, 2), rules.target - 1)
+        deals = 100 * table.equity(even, dealer=np.zeros(1, np.int64))[0, 0]
+        console.print(f"Whoever deals; where both need 1, the side that deals wins {deals:.1f} %.", highlight=False)

@@ -24,8 +24,9 @@ OUTCOME_STREAM: Final = 4  # keeps the players' random numbers apart from those 
 class Outcomes:
     """The distribution of what a deal does to the scores, whichever side pitches. Thrown-in deals, which do nothing, are left out.
 
-    Sides are taken to be exchangeable: which side pitches, and which of the others gets what, is drawn evenly. So the seats' places
-    around the table, and the dealer's, are averaged over.
+    Sides are taken to be exchangeable, but for who deals where there are two: the dealer's speaks last, and pitches more often or less.
+    With more sides which one pitches, and which of the others gets what, is drawn evenly, so that the places around the table are averaged
+    over.
     """
 
     pitcher: Integers  # (k,) what the pitcher's side adds: its points when the bid was made (above 0), less the bid when not
@@ -33,23 +34,32 @@ class Outcomes:
     weight: NDArray[np.float64]  # (k,) probabilities, which sum to 1
     deals: int  # that were played
     thrown_in: int  # of these
+    dealers: NDArray[np.bool_] | None = None  # (k,) two sides: whether the pitcher's side is the dealer's
 
     @property
     def sides(self) -> int:
         """Of the game."""
         return int(self.others.shape[1]) + 1
 
-    def placements(self) -> Iterator[tuple[int, tuple[int, ...], float]]:
+    def placements(self, dealer: int | None = None) -> Iterator[tuple[int, tuple[int, ...], float]]:
         """Every different way a deal can come out, with its probability: (pitcher's side, what each side adds, probability).
 
         Of the cases in which another side pitches only those of side 1 are given: the rest are the same with that side in its place.
+        `dealer`: the side that deals, if `dealers` tells; else it is not known.
         """
-        for own, rest, weight in zip(self.pitcher.tolist(), self.others.tolist(), self.weight.tolist(), strict=True):
+        rows = [self.pitcher.tolist(), self.others.tolist(), self.weight.tolist(), self.of_dealer.tolist()]
+        for own, rest, weight, of_dealer in zip(*rows, strict=True):
             orders = sorted(set(permutations(rest)))
-            p = weight / self.sides / len(orders)
             for order in orders:
-                yield 0, (own, *order), p
-                yield 1, (order[0], own, *order[1:]), p
+                for pitcher, change in ((0, (own, *order)), (1, (order[0], own, *order[1:]))):
+                    share = 1 / self.sides if dealer is None else float((pitcher == dealer) == of_dealer)
+                    if share:
+                        yield pitcher, change, weight * share / len(orders)
+
+    @property
+    def of_dealer(self) -> NDArray[np.bool_]:
+        """(k,): `dealers`, or False where these do not tell."""
+        return np.zeros(len(self.weight), np.bool_) if self.dealers is None else self.dealers
 
 
 def outcomes_of(ended: NDArray[Any], sides: int) -> Outcomes:
@@ -60,9 +70,11 @@ def outcomes_of(ended: NDArray[Any], sides: int) -> Outcomes:
     rows, pitchers = np.arange(len(scored)), scored["pitcher"] % sides
     bid, won = scored["bid"].astype(np.int64), points[rows, pitchers]
     others = np.sort(points[np.arange(sides) != pitchers[:, None]].reshape(-1, sides - 1), axis=1)
-    table = np.column_stack([np.where(won >= bid, won, -bid), others])
+    of_dealer = (pitchers == scored["dealer"] % sides) & (sides == 2)
+    table = np.column_stack([of_dealer, np.where(won >= bid, won, -bid), others])
     different, count = np.unique(table, axis=0, return_counts=True)
-    return Outcomes(different[:, 0], different[:, 1:], count / max(len(scored), 1), len(scored) + thrown_in, thrown_in)
+    dealers = different[:, 0] > 0 if sides == 2 else None
+    return Outcomes(different[:, 1], different[:, 2:], count / max(len(scored), 1), len(scored) + thrown_in, thrown_in, dealers)
 
 
 def deal_outcomes(player: Player, rules: Rules, deals: int, seed: int) -> Outcomes:

@@ -1,6 +1,6 @@
 """The probability to win a match from any score: by dynamic programming, or, with many sides, as a race of independent sides."""
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,10 +62,11 @@ def depth_that_fits(rules: Rules, outcomes: Outcomes) -> int:
 
 
 def solve_exactly(rules: Rules, outcomes: Outcomes, low: int, high: int) -> Values:
-    """The probability that side 0 wins: one axis a side, of its score from `low` to `high`; symmetric in all axes but the first.
+    """The probability that side 0 wins. The first axis is the side that deals, 0 or 1, if the outcomes tell, else it has length 1; then
+    comes an axis a side, of its score from `low` to `high`, symmetric in all of these but side 0's if there are more than two.
 
-    Value iteration: a sweep has the value of every state from those of the states a deal later. Scores beyond the range count as its
-    ends. Matches that never end are shared evenly.
+    Value iteration: a sweep has the value of every state from those of the states a deal later, dealt by the other side. Scores beyond the
+    range count as its ends. Matches that never end are shared evenly.
     """
     sides, size = rules.sides, high - low + 1
     down, up = max(0, -int(outcomes.pitcher.min())), max(0, int(outcomes.pitcher.max()), int(outcomes.others.max()))
@@ -77,22 +78,29 @@ def solve_exactly(rules: Rules, outcomes: Outcomes, low: int, high: int) -> Valu
             won = winners(rules, every, np.full(len(every), pitcher), np.full(len(every), made)).reshape((len(wide),) * sides)
             ended[pitcher, made] = (won != NOBODY, (won == 0).astype(np.float64))
     grid = np.arange(low, high + 1)
-    steps = []
-    for pitcher, change, p in outcomes.placements():
-        to = [after_deal(rules, grid, c, k == pitcher) - wide[0] for k, c in enumerate(change)]
-        straight = rules.overshoot == "counts"
-        at = tuple(slice(int(t[0]), int(t[0]) + size) for t in to) if straight else np.ix_(*to)
-        steps.append((pitcher, change[pitcher] > 0, at, p))
-    values = np.full((size,) * sides, 1 / sides)
-    sums, term = {pitcher: np.zeros_like(values) for pitcher in (0, 1)}, np.zeros_like(values)
+    dealers = (None,) if outcomes.dealers is None else (0, 1)
+    steps: dict[int | None, list[Any]] = {dealer: [] for dealer in dealers}
+    for dealer in dealers:
+        for pitcher, change, p in outcomes.placements(dealer):
+            to = [after_deal(rules, grid, c, k == pitcher) - wide[0] for k, c in enumerate(change)]
+            straight = rules.overshoot == "counts"
+            at = tuple(slice(int(t[0]), int(t[0]) + size) for t in to) if straight else np.ix_(*to)
+            steps[dealer].append((pitcher, change[pitcher] > 0, at, p))
+    dealt_on = outcomes.thrown_in / outcomes.deals if rules.thrown_in == "next_dealer" else 0.0  # thrown in, and the deal passes on
+    values = np.full((len(dealers), *(size,) * sides), 1 / sides)
+    sums, term = {pitcher: np.zeros_like(values[0]) for pitcher in (0, 1)}, np.zeros_like(values[0])
     for _ in range(MOST_SWEEPS):
-        going_on = np.pad(values, [(down, up)] * sides, mode="edge")
-        later = {key: np.where(over, own, going_on) for key, (over, own) in ended.items()}
-        for pitcher in (0, 1):
-            sums[pitcher][:] = 0
-        for pitcher, made, at, p in steps:
-            sums[pitcher] += np.multiply(later[pitcher, made][at], p, out=term)
-        new = sums[0] + sum(np.swapaxes(sums[1], 1, k) for k in range(1, sides))
+        new = np.zeros_like(values)
+        for d, dealer in enumerate(dealers):
+            next_values = values[(d + 1) % len(dealers)]
+            going_on = np.pad(next_values, [(down, up)] * sides, mode="edge")
+            later = {key: np.where(over, own, going_on) for key, (over, own) in ended.items()}
+            for pitcher in (0, 1):
+                sums[pitcher][:] = 0
+            for pitcher, made, at, p in steps[dealer]:
+                sums[pitcher] += np.multiply(later[pitcher, made][at], p, out=term)
+            scored = sums[0] + sum(np.swapaxes(sums[1], 1, k) for k in range(1, sides))
+            new[d] = (1 - dealt_on) * scored + dealt_on * next_values
         change_of = float(np.abs(new - values).max())
         values = new
         if change_of <= TOLERANCE:

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from pitchenv import Rules
 from pitchenv.checks import InputError, shown
-from pitchenv.engine.state import NOBODY
+from pitchenv.engine.state import NOBODY, THROWN_IN
 from training import equity_solve as by
 from training.equity_outcomes import Outcomes
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 SCALE_DEALS: Final = 4096  # that the scale of returns is found from
 
 
@@ -30,7 +30,10 @@ class EquityError(InputError):
 
 @dataclass(frozen=True)
 class EquityTable:
-    """The probability that each side wins the match, from the scores at the start of a deal whose dealer is not known.
+    """The probability that each side wins the match, from the scores at the start of a deal.
+
+    With two sides it also depends on which one deals; with more the dealer is averaged over. How deals come out is taken not to depend on
+    the score: where players press when others are about to win, matches end otherwise than the table says, most so with many sides.
 
     Scores outside `low` … `high` count as those: below, a side is so far back that a point more or less hardly matters; above, it stays
     over the target whatever happens. Matches are taken never to be cut off.
@@ -44,7 +47,7 @@ class EquityTable:
     method: Literal["exact", "race"]
     low: int
     high: int
-    values: NDArray[np.float64]  # exact: side 0's equity, an axis a side; race: moves of one side (2, scores, scores)
+    values: NDArray[np.float64]  # exact: side 0's equity, axes as of `solve_exactly`; race: moves of one side (2, scores, scores)
     scale: float  # of returns: what equity is multiplied by to be as large as points
     made_from: dict[str, Any] = field(default_factory=dict)  # agent, deals, seed, ...: for people
 
@@ -69,15 +72,20 @@ class EquityTable:
         rules, random = self.rules, np.random.default_rng(0)
         deal = random.choice(len(outcomes.weight), SCALE_DEALS, p=outcomes.weight)
         past = rules.max_bid if rules.win in ("pitcher", "made_bid") else 0
-        before = random.integers(-rules.max_bid, rules.target + past, (SCALE_DEALS, rules.sides))
+        before = random.integers(-2 * rules.max_bid, rules.target + past, (SCALE_DEALS, rules.sides))
         change = np.column_stack([outcomes.pitcher, outcomes.others])[deal]
         after = np.stack([by.after_deal(rules, before[:, s], change[:, s], s == 0) for s in range(rules.sides)], axis=1)
         winner = by.winners(rules, after, np.zeros(SCALE_DEALS, np.int64), outcomes.pitcher[deal] > 0)
-        worth = float((margins(self.equity(after, winner) - self.equity(before)) ** 2).mean())
+        dealer = np.where(outcomes.of_dealer[deal], 0, 1)
+        gain = self.equity(after, winner, 1 - dealer) - self.equity(before, dealer=dealer)
+        worth = float((margins(gain) ** 2).mean())
         return math.sqrt(float((margins(after - before) ** 2).mean()) / worth) if worth > 0 else 1.0
 
-    def equity(self, scores: NDArray[np.integer], winner: NDArray[np.integer] | None = None) -> NDArray[np.float64]:
-        """Each side's probability to win, (n, sides) float64 with rows that sum to 1, from scores (n, sides).
+    def equity(
+        self, scores: NDArray[np.integer], winner: NDArray[np.integer] | None = None, dealer: NDArray[np.integer] | None = None
+    ) -> NDArray[np.float64]:
+        """Each side's probability to win, (n, sides) float64 with rows that sum to 1, from scores (n, sides) and the sides that deal,
+        `dealer` (n,); if not given, or where the table does not tell them apart, their mean.
 
         Where `winner` (n,) is not −1 the match is over: 1 for that side, 0 for the others. Without it all matches go on. (Scores alone
         do not tell: where only the pitcher can win, a side may be past the target.) Raises EquityError for another shape.
@@ -92,9 +100,12 @@ class EquityTable:
         else:
             size = self.high - self.low + 1
             strides = size ** np.arange(sides - 1, -1, -1)
-            flat = self.values.ravel()
             orders = [[k, *(j for j in range(sides) if j != k)] for k in range(sides)]
-            found = np.stack([flat.take(at[:, order] @ strides) for order in orders], axis=1)
+            tables = self.values.reshape(len(self.values), -1)
+            if dealer is None or len(tables) == 1:
+                tables, dealer = tables.mean(axis=0, keepdims=True), np.zeros(len(at), np.int64)
+            rows = [(np.asarray(dealer) - k) % len(tables) for k in range(sides)]
+            found = np.stack([tables[row, at[:, order] @ strides] for row, order in zip(rows, orders, strict=True)], axis=1)
         found /= found.sum(axis=1, keepdims=True)
         if winner is not None:
             over = np.flatnonzero(np.asarray(winner) != NOBODY)
@@ -106,11 +117,14 @@ class EquityTable:
 
         A side's gain of equity less the mean of the others' (as `reward = "margin"` of `Batch` does with points), times `scale`: so that
         from spread scores deals are worth as much in root mean square as they are in points, and what suits a reward in points suits this.
-        The scores before a deal are those after it less its `change`. A deal thrown in brings 0. Sums to 0 over the sides.
+        The scores before a deal are those after it less its `change`. A deal thrown in, and dealt again by the same dealer, brings 0. Sums
+        to 0 over the sides.
         """
         rules = self.rules
-        after, change = ended["scores"][:, : rules.sides], ended["change"][:, : rules.sides]
-        gain = self.equity(after, ended["winner"]) - self.equity(after - change)
+        after, change, dealer = ended["scores"][:, : rules.sides], ended["change"][:, : rules.sides], ended["dealer"].astype(np.int64)
+        same = (ended["scored"] == THROWN_IN) & (rules.thrown_in == "same_dealer")
+        following = np.where(same, dealer, (dealer + 1) % rules.players)
+        gain = self.equity(after, ended["winner"], following % rules.sides) - self.equity(after - change, dealer=dealer % rules.sides)
         seats = np.zeros((len(ended), slots or rules.players), np.float32)
         seats[:, : rules.players] = (self.scale * margins(gain))[:, np.arange(rules.players) % rules.sides]
         return seats
@@ -163,7 +177,8 @@ def _check_values(table: EquityTable) -> None:
     size, values = table.high - table.low + 1, table.values
     if table.method not in ("exact", "race"):
         raise ValueError(f"method = {table.method!r}")
-    fits = values.shape == (size,) * table.rules.sides if table.method == "exact" else values.shape == (2, size, size)
+    dealers = len(values) if table.rules.sides == 2 and len(values) == 2 else 1
+    fits = values.shape == ((dealers, *(size,) * table.rules.sides) if table.method == "exact" else (2, size, size))
     if not fits or values.dtype != np.float64:
         raise ValueError(f"values: {values.dtype} of shape {values.shape}")
     if not (np.isfinite(values).all() and (values >= 0).all() and (values <= 1 + 1e-9).all() and 0 < table.scale < np.inf):

@@ -13,6 +13,7 @@ from pitchenv.rules import CHOICES, RulesError
 NUMBERS: Final = {"jokers": (0, 1, 2), "widow": (0, 2, 4), "min_bid": (1, 2, 3), "joker_pips": (0, 1), "target": (7, 11, 15, 21, 31, 52)}
 FLAGS: Final = ("off_jack", "keep_trump", "discards_count", "trump_three")
 VALUES: Final[dict[str, Sequence[Any]]] = {**NUMBERS, **CHOICES, **dict.fromkeys(FLAGS, (False, True))}
+OF_A_MATCH: Final = ("target", "win", "overshoot")  # they change nothing in a deal from 0
 CHANGES: Final = (1, 6)  # how many fields are drawn anew, at least and at most
 
 
@@ -32,11 +33,18 @@ def random_rules(random: random.Random) -> Rules:
 
 
 def random_games(number: int, seed: int, without: Collection[Rules] = ()) -> dict[str, Rules]:
-    """So many different ones, by the names `house-1` …; the same for the same seed. `without`: others than these, such as those that
-    somebody was trained on."""
+    """So many, by the names `house-1` …, no two of which are the same in a deal; the same for the same seed. `without`: nor the same in a
+    deal as any of these, such as those that somebody was trained on."""
     source = random.Random(seed)
-    found: dict[Rules, None] = {}
+    known, found = {_in_a_deal(rules) for rules in without}, list[Rules]()
     while len(found) < number:
-        if (rules := random_rules(source)) not in without:
-            found[rules] = None
+        rules = random_rules(source)
+        if (deal := _in_a_deal(rules)) not in known:
+            known.add(deal)
+            found.append(rules)
     return {f"house-{i + 1}": rules for i, rules in enumerate(found)}
+
+
+def _in_a_deal(rules: Rules) -> str:
+    """The rules but for those that say when a match ends."""
+    return str({field: value for field, value in rules.to_dict().items() if field not in OF_A_MATCH})

@@ -24,13 +24,13 @@ def begin_match(m, seed, spread):
         p.points[side] = 0
         p.change[side] = 0
     if spread:
-        # Uniform from one set-back of the highest bid below nothing to one point short of the target; where only the pitcher wins, so that
-        # a side may be past the target and still play on, to as far beyond it.
-        past = r.max_bid if r.win == WIN_PITCHER or r.win == WIN_MADE_BID else 0
+        # Uniform from two set-backs of the highest bid below nothing (few sides get further down) to one point short of the target; where
+        # only the pitcher wins, so that a side may be past the target and play on, to max_bid beyond it.
+        down, past = 2 * r.max_bid, r.max_bid if r.win == WIN_PITCHER or r.win == WIN_MADE_BID else 0
         x = stream(seed, START_SCORES)
         for side in range(r.sides):
             x += GOLDEN
-            p.scores[side] = below(mix(x), r.target + r.max_bid + past) - r.max_bid
+            p.scores[side] = below(mix(x), down + r.target + past) - down
     p.scored = NOTHING_YET
     p.deals_played = 0
     p.over = 0

@@ -6,8 +6,9 @@ import torch
 
 from agents.canonical import canonical_states
 from agents.networks import Actor
-from pitchenv import Batch, games, load_rules
+from pitchenv import Batch, Rules, games, load_rules
 from pitchenv.actions import ACTIONS
+from pitchenv.observation import RULE_COLUMNS, layout
 from training.columns import in_full_layout, live_columns
 
 
@@ -30,7 +31,29 @@ def test_whatever_varies_is_live(name: str, start: str) -> None:
     own = {*range(f, f + cards), *range(f + slots * cards, f + (slots + 1) * cards)}  # repeats the observation
     stock = set(range(f + 2 * slots * cards, f + (2 * slots + 1) * cards)) if not rules.widow + rules.redraw else set()
     assert set(varies) - set(seen) - set(hidden) - own - stock == set()
+    needed = {name: set(range(*batch.layout.slices[name].indices(f))) for name in ("points_needed", "score_needed")}
+    assert set(seen) & needed["points_needed"] <= set(varies)  # a column that training never varies must not be read
     assert len(seen) + len(hidden) < 0.85 * batch.layout.state_size
+
+
+def test_of_the_rules_what_differs_between_the_games_is_live() -> None:
+    games = [load_rules("smear"), load_rules("setback")]
+    legend = layout(5)
+    rows = np.stack([encoded_rules(rules, legend.slots) for rules in games])
+    live, _ = live_columns(games, legend, False)
+    assert set(live[live >= legend.slices["present"].start]) == set(np.flatnonzero(rows[0] != rows[1]))
+    assert len(live[live >= legend.slices["rules"].start]) > 5
+    changed, _ = live_columns([games[0], load_rules("setback", follow="suit")], legend, False)
+    follow = legend.slices["rules"].start + RULE_COLUMNS.index("follow suit")
+    assert follow in changed
+    assert follow not in live
+
+
+def encoded_rules(rules: Rules, slots: int) -> np.ndarray:
+    """What stands in every observation under some rules; zeros elsewhere."""
+    start = layout(slots).slices["present"].start
+    batch = Batch(rules, 1, slots=slots)
+    return np.where(np.arange(layout(slots).size) < start, 0, batch.observation[0])
 
 
 def test_full_layout_is_the_same_function() -> None:

@@ -53,8 +53,8 @@ def first_to(needs: tuple[int, ...]) -> float:
     return total
 
 
-def frequencies(rules: Rules, player: Player, starts: list[list[int]], matches: int) -> np.ndarray:
-    """How often each side wins whole matches of the engine from some scores: (starts, sides)."""
+def frequencies(rules: Rules, player: Player, starts: list[list[int]], matches: int, mean: bool = True) -> np.ndarray:
+    """How often each side wins whole matches of the engine from some scores: (starts, sides); or of each, (starts, matches, sides)."""
     dealt = fresh_matches(rules, 9, 0, len(starts) * matches)
     dealt["public"]["scores"][:, : rules.sides] = np.repeat(starts, matches, axis=0)
     player.reset(rules, len(dealt), [9])
@@ -66,7 +66,8 @@ def frequencies(rules: Rules, player: Player, starts: list[list[int]], matches: 
         for i in going_on:
             single.deal_next(dealt, i)
     won = dealt["public"]["winner"][:, None] == np.arange(rules.sides)
-    return won.reshape(len(starts), matches, rules.sides).mean(axis=1)
+    every = won.reshape(len(starts), matches, rules.sides)
+    return every.mean(axis=1) if mean else every
 
 
 # Closed forms
@@ -143,7 +144,28 @@ def test_matches_are_won_as_often_as_the_table_says(game, changes, starts):
     won = frequencies(rules, score_blind(), starts, matches)
     expected = table_of(rules).equity(np.array(starts))
     noise = np.sqrt(expected * (1 - expected) / matches)
-    assert (np.abs(won - expected) < 3.5 * noise + 0.01).all()  # beside noise: the dealers, whom the table averages over
+    assert (np.abs(won - expected) < 3.5 * noise + 0.01).all()  # beside noise: the dealers of more than two sides
+
+
+@pytest.mark.parametrize(
+    ("game", "changes", "start", "least"),
+    [
+        ("auction-4-partners", {}, [6, 6], 0.05),
+        ("setback", {}, [10, 10], 0.05),
+        ("setback", {"win": "any", "dealer_must_bid": [], "min_bid": 3}, [8, 8], 0.0),
+    ],
+)
+def test_with_two_sides_it_matters_who_deals(game, changes, start, least):
+    rules, matches = load_rules(game, **changes), 4000
+    dealt = fresh_matches(rules, 9, 0, matches)["public"]["dealer"] % 2
+    won = frequencies(rules, score_blind(), [start], matches, mean=False)[0, :, 0]
+    expected = table_of(rules).equity(np.array([start, start]), dealer=np.array([0, 1]))
+    assert expected[:, 0].sum() == pytest.approx(1, abs=1e-5)  # the same for the side that deals
+    assert abs(expected[0, 0] - 0.5) >= least
+    for side in (0, 1):
+        mine = won[dealt == side]
+        assert abs(mine.mean() - expected[side, 0]) < 3.5 * 0.5 / len(mine) ** 0.5 + 0.01
+    assert table_of(rules).equity(np.array([start]))[0, 0] == pytest.approx(0.5, abs=1e-5)  # dealer not known
 
 
 @pytest.mark.parametrize(
@@ -224,8 +246,23 @@ def test_returns_by_seat():
     assert not found[thrown_in].any()
     won = np.flatnonzero(public["winner"] == 1)
     assert len(won)
-    before = table.equity(public["scores"][won, :3] - public["change"][won, :3])[:, 1]
+    before = table.equity(public["scores"][won, :3] - public["change"][won, :3])[:, 1]  # of three sides the dealer does not count
     np.testing.assert_allclose(found[won, 1], table.scale * (1 - before) * 3 / 2, rtol=1e-5)
+
+
+@pytest.mark.parametrize("thrown_in", ["same_dealer", "next_dealer"])
+def test_returns_know_who_dealt_and_who_deals_next(thrown_in):
+    rules = load_rules("setback", thrown_in=thrown_in)
+    table, public = table_of(rules), ended_deals(rules, 400).matches["public"].copy()
+    public["scored"][:20], public["change"][:20] = THROWN_IN, 0
+    public["winner"][:20] = -1
+    going_on = np.flatnonzero(public["winner"] == -1)
+    after, dealer = public["scores"][going_on, :2], public["dealer"][going_on] % 2
+    before = table.equity(after - public["change"][going_on, :2], dealer=dealer)[:, 0]
+    again = (public["scored"][going_on] == THROWN_IN) & (thrown_in == "same_dealer")
+    expected = table.equity(after, dealer=np.where(again, dealer, 1 - dealer))[:, 0] - before
+    np.testing.assert_allclose(table.returns(public)[going_on, 0], 2 * table.scale * expected, atol=1e-5)
+    assert (abs(table.returns(public)[:20, 0]) > 1e-3).any() == (thrown_in == "next_dealer")
 
 
 def test_returns_are_as_large_as_points():
@@ -251,6 +288,8 @@ def test_outcomes_of_deals():
     assert (found.weight == again.weight).all()
     every = list(found.placements())
     assert sum(p for _, _, p in every) == pytest.approx(1)
+    for dealer in (0, 1):
+        assert sum(p for _, _, p in found.placements(dealer)) == pytest.approx(1)
     batch = ended_deals(rules, 2000)
     public = batch.matches["public"]
     of_batch = outcomes_of(public, 2)
@@ -328,8 +367,9 @@ def test_files_that_cannot_be_used_are_refused_in_one_line(tmp_path):
         load_equity(tmp_path / "other.npz")
     damaged = [whole[:1000], b"", b"text", whole[:300] + b"\0\0\0\0" + whole[304:]]
     short = EquityTable(table.rules, "exact", table.low, table.high - 1, table.values, table.scale)
+    three = EquityTable(table.rules, "exact", table.low, table.high, table.values.repeat(3, axis=0), table.scale)
     nan = EquityTable(table.rules, "exact", table.low, table.high, table.values * np.nan, table.scale)
-    for content in [*damaged, short.to_bytes(), nan.to_bytes()]:
+    for content in [*damaged, short.to_bytes(), three.to_bytes(), nan.to_bytes()]:
         path.write_bytes(content)
         with pytest.raises(EquityError, match=r"^match-equity table .*damaged, or no such table") as refusal:
             load_equity(path)
