@@ -152,7 +152,7 @@ class TrainConfig:
     equity: str = ""
     """The table, as `python -m training equity` makes it."""
     reward_scale: Annotated[float, Field(gt=0, le=1e6)] = 0.25
-    """Rewards are multiplied by this, to about unit spread."""
+    """Rewards are multiplied by this, which brings margins to between a third (auction-7) and twice (oklahoma-4) unit spread."""
     device: Literal["cpu", "cuda", "auto"] = "cpu"
     """Where the networks live."""
     threads: Annotated[int, Field(ge=1, le=256)] = 1
