@@ -13,7 +13,9 @@ from hatchling.builders.wheel import WheelBuilder
 from nbclient import NotebookClient
 
 import pitchenv
+from agents import zoo
 from pitchenv.observation import layout
+from training.zoo_card import overview
 
 ROOT = Path(__file__).parents[1]
 
@@ -65,6 +67,13 @@ def test_readme_has_the_legend_of_the_observation() -> None:
     found = re.search(r"<!-- legend -->\n(.*?)\n<!-- /legend -->", text, re.S)
     assert found
     assert found[1] == layout(4).table()
+
+
+def test_readme_has_the_agents_of_the_zoo() -> None:
+    text = (ROOT / "README.md").read_text()
+    found = re.search(r"<!-- zoo -->\n(.*?)\n<!-- /zoo -->", text, re.S)
+    assert found
+    assert found[1] == overview([card for card in map(zoo.card, zoo.names()) if not card["networks"]["any_rules"]])
 
 
 def test_readme_examples_run(tmp_path: Path) -> None:

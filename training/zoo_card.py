@@ -1,5 +1,6 @@
 """The card of a zoo agent for people, made from the JSON of the agent and from nothing else."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from pitchenv.checks import shown
@@ -23,6 +24,27 @@ def markdown(card: dict[str, Any]) -> str:
         f"`{name}.json`, this card too; versions: " + ", ".join(f"{what} {number}" for what, number in card["versions"].items()) + ".",
     ]
     return "\n\n".join(pieces) + "\n"
+
+
+def overview(cards: Sequence[dict[str, Any]]) -> str:
+    """A table of agents, each for one game: what went into them, and how they do."""
+    rows = []
+    for card in cards:
+        found = {(match["player"], match["against"]): match for match in card["matches"]}
+        own = {against: match for (player, against), match in found.items() if player == f"zoo:{card['name']}"}
+        gap, over = found.get(("heuristic", "random")), own.get("heuristic")
+        share = f"{over['margin'] / gap['margin']:.0%} of {gap['margin']:.2f}" if over and gap else ""
+        others = (against for against in own if against not in ("random", "heuristic"))
+        searching = [f"`{against}` {_figure(own[against], 'margin', 'half_width')}" for against in others]
+        training = card["training"]
+        rows.append(
+            [
+                f"`zoo:{card['name']}`", f"{training['deals'] / 1e6:.2f}", f"{training['cpu_seconds'] / 60:.0f}",
+                _figure(over or {}, "margin", "half_width"), share, ", ".join(searching),
+            ]
+        )  # fmt: skip
+    head = ["agent", "million deals", "CPU-minutes", "over `heuristic`", "of `heuristic` over `random`", "over players that search"]
+    return _table(head, rows)
 
 
 def game_of(rules: str | dict[str, Any]) -> str:

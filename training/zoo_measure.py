@@ -74,13 +74,16 @@ def searcher(rules: Rules) -> str:
 
 def plan(name: str, policy: Policy, against: tuple[str, ...]) -> list[Pairing]:
     """The pairings of a card: random, heuristic, and one that searches; of an agent for any rules, in every game, the game's own agent in
-    the place of that. With `against`, those players instead."""
+    the place of that. Of a game also heuristic over random, as a measure of how much there is to play for. With `against`, those players
+    instead."""
     of_rules = rules_of(policy)
     pairings = []
     for rules in of_rules:
         game = rules_text(rules)
         last = [searcher(rules)] if len(of_rules) == 1 else [f"zoo:{game}"] if game in agents_of_games(name) else []
         pairings += [Pairing(f"zoo:{name}", spec, rules) for spec in against or (*FAST, *last)]
+    if len(of_rules) == 1 and not against:
+        pairings.insert(2, Pairing("heuristic", "random", of_rules[0]))
     return pairings
 
 

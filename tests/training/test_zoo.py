@@ -18,7 +18,7 @@ from training import zoo as command
 from training import zoo_measure
 from training.referee import Match, play
 from training.zoo import main
-from training.zoo_card import markdown, weaknesses
+from training.zoo_card import markdown, overview, weaknesses
 from training.zoo_check import allowed_difference, main_figures
 from training.zoo_measure import Measured, Pairing, measure, plan
 from training.zoo_pack import COMMITS_FILE, commit, install, looked_into_first
@@ -71,7 +71,11 @@ def test_one_command_from_a_configuration_to_the_zoo(place: Path, capsys: pytest
     assert card["training"]["commits"] == [commit()]
     assert card["training"]["config"]["network"]["hidden"] == tomllib.loads(CONFIG)["network"]["hidden"]
     assert card["networks"]["hidden"] == {"bidding": [16], "play": [16]}
-    assert [match["against"] for match in card["matches"]] == ["random", "heuristic", "ismcts:iterations=3"]
+    assert [(match["player"], match["against"]) for match in card["matches"]] == [
+        ("zoo:little", "random"), ("zoo:little", "heuristic"), ("heuristic", "random"), ("zoo:little", "ismcts:iterations=3")
+    ]  # fmt: skip
+    margin, gap = (card["matches"][k]["margin"] for k in (1, 2))
+    assert f"{margin / gap:.0%} of {gap:.2f}" in overview([card])
     bids = card["bidding"]
     assert sum(figures["pitches"] for figures in bids.values()) == pytest.approx(1)
     # The figures are those of `match` on the same deals, played by what ships.
@@ -85,8 +89,8 @@ def test_one_command_from_a_configuration_to_the_zoo(place: Path, capsys: pytest
     main(["little", "--stage", "pack"])
     main(["little", "--stage", "card", "--note", "It is little."])
     after = read(written / "little.json")
-    assert after["matches"][:3] == before["matches"]
-    assert after["matches"][3]["against"] == "heuristic:untuned"
+    assert after["matches"][:4] == before["matches"]
+    assert after["matches"][4]["against"] == "heuristic:untuned"
     assert {key: value for key, value in after.items() if key not in ("matches", "notes")} == {
         key: value for key, value in before.items() if key not in ("matches", "notes")
     }
