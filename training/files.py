@@ -1,7 +1,14 @@
-"""Files that are never half there."""
+"""Files that are never half there, in folders that one process at a time writes to."""
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
+
+from pitchenv.checks import InputError
+
+LOCK_FILE: Final = "lock"
 
 
 def write_file(path: Path, content: bytes) -> None:
@@ -12,3 +19,27 @@ def write_file(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     beside.replace(path)
+
+
+@contextlib.contextmanager
+def alone_in(folder: Path, what: str, taken: str) -> Iterator[None]:
+    """Hold a folder's lock, which the system gives back however the process ends. Nothing where there are no such locks.
+
+    Raises InputError: `taken` where another process holds it, or that the lock can't be written, which begins with `what`."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    try:
+        file = open(folder / LOCK_FILE, "ab")  # noqa: SIM115, closed below
+    except OSError as fault:
+        raise InputError(f"{what}: {LOCK_FILE} cannot be written: {fault.strerror}") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(taken) from None
+        except OSError:
+            pass  # a file system without locks
+        yield

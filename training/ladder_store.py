@@ -25,12 +25,11 @@ import pitchenv
 from pitchenv import Rules
 from pitchenv.checks import InputError, shown
 from pitchenv.policies.heuristic import HEURISTIC_VERSION
-from training.files import write_file
+from training.files import LOCK_FILE, alone_in, write_file
 from training.ladder_play import Part
 
 SETTINGS_FILE: Final = "ladder.json"
 VOIDED_FILE: Final = "voided.json"
-LOCK_FILE: Final = "lock"
 FORMAT: Final = "pitchenv-ladder-1"
 
 
@@ -75,7 +74,8 @@ class Store:
             _read_settings(path)  # nothing is written beside a damaged one
         else:
             _make(folder)
-        with _alone_in(folder):
+        what = f"out = {str(folder)!r}"
+        with alone_in(folder, what, f"{what}: another ladder is at work in it; allowed: to wait for it, or another folder"):
             if path.exists():
                 store = cls(folder, _extended(folder, _read_settings(path), wanted), _read_voided(folder / VOIDED_FILE))
             else:
@@ -153,30 +153,6 @@ def _make(folder: Path) -> None:
         raise InputError(f"out = {shown(str(folder))}: cannot be written: {why}") from None
     if strangers:
         raise InputError(f"out = {str(folder)!r}: holds {strangers[0]!r}, no {SETTINGS_FILE}; allowed: a new folder, or that of a ladder")
-
-
-@contextlib.contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock, which the system gives back however the process ends. Nothing where there are no such locks."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    try:
-        file = open(folder / LOCK_FILE, "ab")  # noqa: SIM115, closed below
-    except OSError as fault:
-        raise InputError(f"out = {str(folder)!r}: {LOCK_FILE} cannot be written: {fault.strerror}") from None
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(
-                f"out = {str(folder)!r}: another ladder is at work in it; allowed: to wait for it, or another folder"
-            ) from None
-        except OSError:
-            pass  # a file system without locks
-        yield
 
 
 def _read_settings(path: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`train`: learning by self-play, or against frozen opponents. Read `train` top to bottom: iterations of collect, update, report, save."""
+"""`train`: learning by self-play, or against frozen opponents: iterations of collect, update, report, save."""
 
 import contextlib
 import dataclasses
@@ -19,7 +19,7 @@ from pitchenv import Batch
 from training.clock import Clock
 from training.command_line import option_names, parse, rule_change
 from training.config import ConfigError, TrainConfig, load_config
-from training.files import write_file
+from training.files import alone_in, write_file
 from training.learner import TrainingError
 from training.metrics import Metrics, deal_statistics
 from training.players import Player
@@ -42,7 +42,16 @@ def matrix_products(kind: str) -> Iterator[None]:
 
 def train(run: Run, stop: "Stop") -> bool:
     """Iterate until the run has its length, or `stop` is asked for on any rank; returns whether it has. The first rank reports and
-    saves."""
+    saves. Raises InputError where another process trains the run."""
+    with contextlib.ExitStack() as held:
+        with run.ranks.together():
+            if run.ranks.first:
+                what = f"run {str(run.folder)!r}"
+                held.enter_context(alone_in(run.folder, what, f"{what}: another process is training it; allowed: to wait for its end"))
+        return _iterate(run, stop)
+
+
+def _iterate(run: Run, stop: "Stop") -> bool:
     config, ranks = run.config, run.ranks
     clock = Clock(run.seconds)
     metrics = Metrics(run.folder, config, run.iteration * config.deals_per_iteration) if ranks.first else None

@@ -150,7 +150,7 @@ def test_one_rank_speaks_and_writes(two: Any) -> None:
     assert not (folder / "said-1").read_text()
     assert len(list((folder / "command" / "tensorboard").iterdir())) == 1
     names = {path.name for path in (folder / "command").iterdir()}
-    assert names == {"checkpoints", "config.json", "summary.json", "tensorboard"}
+    assert names == {"checkpoints", "config.json", "lock", "summary.json", "tensorboard"}
     assert sorted(path.name for path in (folder / "whole" / "past").iterdir()) == [f"{n:08d}" for n in range(1, 5)]
     assert not list(folder.rglob("*.tmp"))
 

@@ -141,6 +141,21 @@ def test_a_run_is_never_overwritten(capsys: pytest.CaptureFixture[str], small_ru
     assert weights(small_run) == before
 
 
+def test_one_process_at_a_time_trains_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = begin(tmp_path / "run")
+    assert not train(run, StopAt(run, 2))
+    before = {path: path.read_bytes() for path in sorted(run.folder.rglob("*")) if path.is_file()}
+    taken = "import fcntl, sys; f = open(sys.argv[1], 'ab'); fcntl.flock(f, fcntl.LOCK_EX); print('held', flush=True); sys.stdin.read()"
+    argv = [sys.executable, "-c", taken, str(run.folder / "lock")]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
+        refuse(capsys, ["train", "--resume", str(run.folder)], str(run.folder), "another process is training it; allowed: to wait")
+        assert {path: path.read_bytes() for path in sorted(run.folder.rglob("*")) if path.is_file()} == before
+        other.kill()
+    assert train(Run.resume(run.folder), Stop())  # the lock ends with its process
+
+
 def test_networks_for_other_rules(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     refuse(capsys, ["match", str(small_run), "random", "--rules", "setback", "--deals", "10"], "other rules")
     policy = load_network(newest_checkpoint(small_run) / "play.safetensors", "play")
