@@ -33,7 +33,7 @@ def overview(cards: Sequence[dict[str, Any]]) -> str:
         found = {(match["player"], match["against"]): match for match in card["matches"]}
         own = {against: match for (player, against), match in found.items() if player == f"zoo:{card['name']}"}
         gap, over = found.get(("heuristic", "random")), own.get("heuristic")
-        share = f"{over['margin'] / gap['margin']:.0%} of {gap['margin']:.2f}" if over and gap else ""
+        share = f"{over['margin'] / gap['margin']:.1%} of {gap['margin']:.2f}" if over and gap else ""
         others = (against for against in own if against not in ("random", "heuristic"))
         searching = [f"`{against}` {_figure(own[against], 'margin', 'half_width')}" for against in others]
         training = card["training"]

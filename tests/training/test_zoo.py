@@ -75,7 +75,7 @@ def test_one_command_from_a_configuration_to_the_zoo(place: Path, capsys: pytest
         ("zoo:little", "random"), ("zoo:little", "heuristic"), ("heuristic", "random"), ("zoo:little", "ismcts:iterations=3")
     ]  # fmt: skip
     margin, gap = (card["matches"][k]["margin"] for k in (1, 2))
-    assert f"{margin / gap:.0%} of {gap:.2f}" in overview([card])
+    assert f"{margin / gap:.1%} of {gap:.2f}" in overview([card])
     bids = card["bidding"]
     assert sum(figures["pitches"] for figures in bids.values()) == pytest.approx(1)
     # The figures are those of `match` on the same deals, played by what ships.
