@@ -106,7 +106,8 @@ class Ranks:
         """Mean and variance of all ranks' values together, float32 (n,) where some may have none (Chan et al., "Updating formulae and a
         pairwise algorithm for computing sample variances", 1979)."""
         if self.world == 1:
-            return values.mean(), values.var()
+            with np.errstate(invalid="ignore"):  # infinite ones are told of by `check_finite`
+                return values.mean(), values.var()
         own = (len(values), float(values.mean(dtype=np.float64)), float(values.var(dtype=np.float64))) if len(values) else (0, 0.0, 0.0)
         n, mean, variance = np.array(self.gather(own)).T
         whole = float(n @ mean / n.sum())
