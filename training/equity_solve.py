@@ -86,7 +86,8 @@ def solve_exactly(rules: Rules, outcomes: Outcomes, low: int, high: int) -> Valu
             straight = rules.overshoot == "counts"
             at = tuple(slice(int(t[0]), int(t[0]) + size) for t in to) if straight else np.ix_(*to)
             steps[dealer].append((pitcher, change[pitcher] > 0, at, p))
-    dealt_on = outcomes.thrown_in / outcomes.deals if rules.thrown_in == "next_dealer" else 0.0  # thrown in, and the deal passes on
+    passes_on = rules.thrown_in == "next_dealer" and len(dealers) == 2
+    dealt_on = outcomes.thrown_in / outcomes.deals if passes_on else 0.0  # thrown in, and the other side deals
     values = np.full((len(dealers), *(size,) * sides), 1 / sides)
     sums, term = {pitcher: np.zeros_like(values[0]) for pitcher in (0, 1)}, np.zeros_like(values[0])
     for _ in range(MOST_SWEEPS):
