@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pitchenv import Rules
+from pitchenv import Batch, Rules
 from pitchenv.checks import InputError, shown
 from pitchenv.engine.state import NOBODY, THROWN_IN
 from training import equity_solve as by
@@ -71,8 +71,7 @@ class EquityTable:
         """The root mean square of deals' margins in points over that in equity, from scores as `start_scores = "spread"` draws them."""
         rules, random = self.rules, np.random.default_rng(0)
         deal = random.choice(len(outcomes.weight), SCALE_DEALS, p=outcomes.weight)
-        past = rules.max_bid if rules.win in ("pitcher", "made_bid") else 0
-        before = random.integers(-2 * rules.max_bid, rules.target + past, (SCALE_DEALS, rules.sides))
+        before = Batch(rules, SCALE_DEALS, start_scores="spread").matches["public"]["scores"][:, : rules.sides].astype(np.int64)
         change = np.column_stack([outcomes.pitcher, outcomes.others])[deal]
         after = np.stack([by.after_deal(rules, before[:, s], change[:, s], s == 0) for s in range(rules.sides)], axis=1)
         winner = by.winners(rules, after, np.zeros(SCALE_DEALS, np.int64), outcomes.pitcher[deal] > 0)
