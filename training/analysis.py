@@ -2,7 +2,8 @@
 
 Costs are points of the deal's margin for the side that acts: its best action's value less that of the action it took, 0 for a best one.
 Open hands know what the seat could not, so that they say what a choice has cost as the cards lay; good players pay some of that too. The
-solver sees the tricks only. With more than two sides it has the pitcher's side play against all the others together, and a card of one of
+solver sees the tricks only. Players that search also count what a match is worth to them that the deal decides (`agents.search.objective`);
+the solver does not. With more than two sides it has the pitcher's side play against all the others together, and a card of one of
 those is worth what it takes from the pitcher.
 """
 

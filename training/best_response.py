@@ -20,7 +20,6 @@ import tyro
 
 import agents
 import pitchenv
-from agents.learned import CheckpointError, newest_checkpoint
 from pitchenv import Rules, load_rules
 from pitchenv.checks import InputError, shown
 from pitchenv.policies import Policy
@@ -236,26 +235,12 @@ def _gently(config: TrainConfig) -> TrainConfig:
 
 def _trained(exploiter: Exploiter, stop: Stop) -> bool:
     """Train an exploiter to its end, from where it is; False when stopped before."""
-    try:
-        newest_checkpoint(exploiter.folder)
-    except CheckpointError:  # not begun, or ended before its first checkpoint was whole
-        _clear_config(exploiter)
-        run = Run.begin(exploiter.config, exploiter.folder)
-    else:
-        run = Run.resume(exploiter.folder)
+    begun = (exploiter.folder / CONFIG_FILE).exists()
+    run = Run.resume(exploiter.folder) if begun else Run.begin(exploiter.config, exploiter.folder)
     if run.iteration >= run.config.iterations:
         return True
     print(f"{exploiter.folder}: iterations {run.iteration} to {run.config.iterations}", flush=True)
     return train(run, stop)
-
-
-def _clear_config(exploiter: Exploiter) -> None:
-    """Let an exploiter be begun again: its configuration says that it was. Nothing else is removed, nor another run's."""
-    path = exploiter.folder / CONFIG_FILE
-    with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
-        theirs = from_dict(json.loads(path.read_text()))
-        if (theirs.seed, theirs.iterations) == (exploiter.config.seed, exploiter.config.iterations):
-            path.unlink()
 
 
 def gain(exploiter: Policy, agent: Policy, rules: Rules, deals: int, seed: int) -> np.ndarray:

@@ -74,3 +74,9 @@ def load_checkpoint(run: Path) -> tuple[TrainConfig, dict[str, Any]]:
     if not isinstance(state, dict) or "iteration" not in state:
         raise CheckpointError(f"checkpoint {str(path)!r}: not the state of a training run")
     return config, state
+
+
+def finished(config: TrainConfig, state: dict[str, Any]) -> bool:
+    """Whether a run has its iterations, and the evaluation that comes after the last."""
+    curve = state.get("curve")
+    return bool(state["iteration"] >= config.iterations and curve and curve[-1]["deals"] == config.iterations * config.deals_per_iteration)

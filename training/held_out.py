@@ -124,24 +124,18 @@ def games_trained_on(spec: str) -> Mapping[str, Rules]:
     """The games that a run, or an agent of the zoo, was trained on, house rules too, by name. Raises InputError."""
     from agents import zoo
     from training.checkpoint import load_checkpoint
-    from training.config import TrainConfig, from_dict
 
     source = spec.removeprefix("sampled:")
-    if source.startswith("zoo:"):
-        name = source.removeprefix("zoo:").partition("@")[0]
-        try:
-            fields = {**zoo.card(name)["training"]["config"]}
-        except (KeyError, TypeError):
-            raise InputError(f"agent {spec!r}: its card does not say what it was trained on; allowed: one with training.config") from None
-        config: TrainConfig = from_dict(fields)
-        return config.load_games()
     try:
-        config, state = load_checkpoint(Path(source))
+        if source.startswith("zoo:"):
+            trained = zoo.card(source.removeprefix("zoo:").partition("@")[0])["training"]["games"]
+        else:
+            trained = load_checkpoint(Path(source))[1]["games"]
+        return {name: Rules.from_dict(rules) for name, rules in trained.items()}
     except CheckpointError as fault:  # such as of a checkpoint without its run
         raise InputError(f"agent {spec!r}: does not say what it was trained on: {fault}") from None
-    if not isinstance(trained := state.get("games"), dict):
-        return config.load_games()
-    return {name: Rules.from_dict(rules) for name, rules in trained.items()}
+    except (KeyError, TypeError, AttributeError):
+        raise InputError(f"agent {spec!r}: does not say what it was trained on; allowed: one with training.games in its card") from None
 
 
 def in_words(rules: Rules) -> str:

@@ -198,7 +198,7 @@ class Screen(Page):
         if decision.agent_values:
             values = sorted(((value, action) for action, value in decision.agent_values.items()), reverse=True)
             worth = Text(", ").join(Text.assemble(self.action(action), f" {round(value, 2) + 0.0:+.2f}") for value, action in values)
-            self.line("", "it expects, in points of the margin: ", worth)
+            self.line("", "it expects, in points: ", worth)
 
     def history(self, view: View) -> None:
         """The auction and the tricks of this deal so far."""

@@ -99,10 +99,11 @@ class Run:
                 run.opponent = load_frozen(folder / OPPONENT_FOLDER)
             if run.equity:
                 write_file(folder / EQUITY_FILE, run.equity.to_bytes())
+            run.save()
+            # Last, since it is what says that a run is there: one that was killed before can be begun again.
             write_file(folder / CONFIG_FILE, json.dumps(config.to_dict(), indent=1).encode())
         except OSError as fault:
             raise ConfigError(f"run {str(folder)!r}: cannot be written: {fault.strerror}") from None
-        run.save()
         return run
 
     @classmethod

@@ -59,6 +59,9 @@ def _iterate(run: Run, stop: "Stop") -> bool:
         collector = collector_of(run, clock)
     bar = Progress(config.iterations, run.iteration, config.deals_per_iteration) if ranks.first else contextlib.nullcontext()
     with bar as progress:
+        with ranks.together():
+            if metrics:  # one that was cut off after its iteration had been saved
+                metrics.log(evaluation(run, clock), run.iteration * config.deals_per_iteration)
         while run.iteration < config.iterations and not ranks.any(stop.asked):
             begun, cpu_begun = time.perf_counter(), time.process_time()
             left = 1 - run.iteration / config.iterations
@@ -78,8 +81,7 @@ def _iterate(run: Run, stop: "Stop") -> bool:
             run.cpu_seconds += spent["cpu_seconds"]
             seconds = time.perf_counter() - begun
             deals = run.iteration * config.deals_per_iteration
-            last = run.iteration == config.iterations
-            if save := last or run.iteration % config.checkpoint_every == 0:
+            if save := run.iteration == config.iterations or run.iteration % config.checkpoint_every == 0:
                 run.check_equal()
             with ranks.together():
                 if metrics and progress:
@@ -94,12 +96,7 @@ def _iterate(run: Run, stop: "Stop") -> bool:
                         scalars["charts/return_of_learner"] = float(rollout.returns[against, rollout.learning_side[against]].mean())
                     if save:
                         run.save()
-                    if last or run.iteration % config.evaluation.every == 0:
-                        with clock("evaluation"):
-                            figures = run.evaluate(config.evaluation.final_deals if last else config.evaluation.deals)
-                        run.curve.append({"deals": deals, "cpu_seconds": run.cpu_seconds, **figures})
-                        scalars |= figures
-                    metrics.log(scalars, deals)
+                    metrics.log(scalars | evaluation(run, clock), deals)
                     progress.advance(run.iteration, run.curve[-1] if run.curve else {})
         if metrics and progress:
             metrics.close()
@@ -108,6 +105,19 @@ def _iterate(run: Run, stop: "Stop") -> bool:
             summary = {name: getattr(run, name) for name in ("iteration", "decisions", "cpu_seconds", "seconds", "curve")}
             write_file(run.folder / "summary.json", json.dumps(summary, indent=1).encode())
     return run.iteration >= config.iterations
+
+
+def evaluation(run: Run, clock: Clock) -> dict[str, float]:
+    """What the evaluation finds that is due after the run's last iteration, and goes into its curve; nothing where none is."""
+    config, deals = run.config, run.iteration * run.config.deals_per_iteration
+    last = run.iteration == config.iterations
+    there = bool(run.curve) and run.curve[-1]["deals"] == deals
+    if not run.iteration or there or not (last or run.iteration % config.evaluation.every == 0):
+        return {}
+    with clock("evaluation"):
+        figures = run.evaluate(config.evaluation.final_deals if last else config.evaluation.deals)
+    run.curve.append({"deals": deals, "cpu_seconds": run.cpu_seconds, **figures})
+    return figures
 
 
 def collector_of(run: Run, clock: Clock) -> Collector:

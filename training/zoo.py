@@ -20,7 +20,7 @@ import agents
 from agents import zoo
 from pitchenv.checks import InputError, near
 from training import train
-from training.checkpoint import CONFIG_FILE, load_checkpoint
+from training.checkpoint import CONFIG_FILE, finished, load_checkpoint
 from training.command_line import option_names, parse
 from training.config import load_config
 from training.zoo_check import check
@@ -130,13 +130,12 @@ def _train(arguments: Arguments, run: Path) -> bool:
                 if ours[field] != theirs[field]:
                     begun = f"was begun with {field} = {theirs[field]!r}"
                     raise InputError(f"run {str(run)!r}: {begun}; allowed: {ours[field]!r}, as in {path.name}, or another --run")
-        if state["iteration"] >= config.iterations:
+        if finished(config, state):
             print(f"run {run}: has its {config.iterations} iterations")
             return True
         record_commit(run)
         train.main(["--resume", str(run)])
-    config, state = load_checkpoint(run)
-    return bool(state["iteration"] >= config.iterations)
+    return finished(*load_checkpoint(run))
 
 
 def _pack(arguments: Arguments, run: Path) -> bool:
@@ -186,7 +185,7 @@ def _card(arguments: Arguments, run: Path) -> bool:
     draft = run / DRAFT_FOLDER
     card = read_draft(arguments.name, draft)
     if arguments.exploited:
-        card["exploited"] = exploited_from(arguments.exploited)
+        card["exploited"] = exploited_from(arguments.exploited, card["networks"])
     if arguments.note:
         card["notes"] = list(arguments.note)
     write_draft(card, draft)

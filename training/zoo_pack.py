@@ -14,10 +14,10 @@ import torch
 import pitchenv
 from agents import zoo
 from agents.learned import PARTS, NetworkPolicy, TwoPartPolicy, load_run, network_card
-from pitchenv.checks import InputError
+from pitchenv.checks import InputError, shown
 from pitchenv.policies.heuristic import HEURISTIC_VERSION
 from pitchenv.records import rules_text
-from training.checkpoint import load_checkpoint
+from training.checkpoint import finished, load_checkpoint
 from training.files import write_file
 from training.result_file import write_json
 from training.zoo_card import markdown
@@ -66,12 +66,11 @@ def pack(name: str, run: Path) -> dict[str, Any]:
     network.
     """
     config, state = load_checkpoint(run)
-    if state["iteration"] < config.iterations:
-        done = f"has {state['iteration']} of {config.iterations} iterations"
-        raise InputError(f"run {str(run)!r}: {done}; allowed: one that is finished (train --resume {run})")
+    if not finished(config, state):
+        at = f"not finished, at iteration {state['iteration']} of {config.iterations}"
+        raise InputError(f"run {str(run)!r}: {at}; allowed: one that is (train --resume {run})")
     policy = load_run(run)
     content = zoo.packed(policy)
-    curve = list(state.get("curve", []))
     card: dict[str, Any] = {
         "format": zoo.CARD_FORMAT,
         "name": name,
@@ -80,12 +79,13 @@ def pack(name: str, run: Path) -> dict[str, Any]:
         "networks": _networks(policy),
         "training": {
             "config": config.to_dict(),
+            **({"games": state["games"]} if config.games else {}),
             "commits": commits_of(run),
             "iterations": state["iteration"],
-            "deals": int(curve[-1]["deals"]) if curve else 0,
+            "deals": state["iteration"] * config.deals_per_iteration,
             "decisions": int(state.get("decisions", 0)),
             "cpu_seconds": float(state.get("cpu_seconds", 0.0)),
-            "curve": curve[-CURVE_END:],
+            "curve": state["curve"][-CURVE_END:],
         },
         "matches": [],
         "bidding": {},
@@ -129,17 +129,20 @@ def read_draft(name: str, draft: Path) -> dict[str, Any]:
     return zoo.read_card(draft / f"{name}.json")
 
 
-def exploited_from(path: Path) -> dict[str, Any]:
-    """What a card says of the result of `best-response --json`. Raises InputError."""
+def exploited_from(path: Path, networks: dict[str, Any]) -> dict[str, Any]:
+    """What the card of such networks says of the result of `best-response --json`. Raises InputError, for one at other rules too."""
     try:
         report = json.loads(path.read_text())
-        seconds = [float(row["cpu_seconds"]) for row in report["exploiters"]]
-        return {
+        rules, seconds = report["rules"], [float(row["cpu_seconds"]) for row in report["exploiters"]]
+        found = {
             "agent": str(report["agent"]), "deals": int(report["deals"]), "gain": float(report["best"]["gain"]),
             "half_width": float(report["best"]["half_width"]), "exploiters": len(seconds), "cpu_minutes": sum(seconds) / len(seconds) / 60,
         }  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError, ZeroDivisionError):
         raise InputError(f"exploited = {str(path)!r}: missing or damaged; allowed: a file of best-response --json") from None
+    if not networks["any_rules"] and rules != networks["rules"]:
+        raise InputError(f"exploited = {str(path)!r}: at rules = {shown(rules)}; allowed: {shown(networks['rules'])}")
+    return found
 
 
 def write_draft(card: dict[str, Any], draft: Path) -> None:

@@ -93,7 +93,7 @@ class LookAhead:
         inputs = view if self.policy.reads == "view" else observe(view, self._rules.players)
         own = int(self.policy.act(inputs, mask, seat)[0])
         tried = self._candidates(inputs, mask, seat, own)
-        late = self._solver is not None and int(view["public"]["held"].sum()) <= self.exact and view["public"]["phase"][0] == PLAY
+        late = self._solvable(view["public"])[0]
         worlds, weights = self._worlds(view, seeds, self.worlds * (SOLVED if late else 1))
         margins = self._outcomes(branches(worlds, tried), int(seat[0]) % self._rules.sides).reshape(len(tried), len(worlds))
         means = margins @ weights
@@ -105,15 +105,18 @@ class LookAhead:
 
     def _outcomes(self, matches: NDArray[Any], side: int) -> NDArray[np.float64]:
         """What deals, MATCH (n,), come to for a side: solved where they can be, else played out, in place."""
-        public, values = matches["public"], np.empty(len(matches))
-        late = np.zeros(len(matches), np.bool_)
-        if self._solver and self._rules.sides == 2:
-            late = (public["phase"] == PLAY) & (public["held"].sum(axis=1) <= self.exact)
-            values[late] = np.where(public["pitcher"][late] % 2 == side, 1, -1) * self._solver.solve(matches[late])
+        values, late = np.empty(len(matches)), self._solvable(matches["public"])
+        if self._solver and late.any():
+            values[late] = np.where(matches["public"]["pitcher"][late] % 2 == side, 1, -1) * self._solver.solve(matches[late])
         rest = matches[~late]
         play_out(self.policy, rest)
         values[~late] = side_values(rest)[:, side]
         return values
+
+    def _solvable(self, public: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which of some deals, PUBLIC (n,), are solved and not played out."""
+        late: NDArray[np.bool_] = (public["phase"] == PLAY) & (public["held"].sum(axis=1) <= self.exact)
+        return late & (self._solver is not None and self._rules.sides == 2)
 
     def _worlds(self, view: NDArray[Any], seeds: NDArray[np.uint64], count: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Worlds (w,) of one view and what share of the average each is (w,); w is less than `count` where one was drawn twice."""

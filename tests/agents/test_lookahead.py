@@ -175,3 +175,17 @@ def test_a_bad_spec_is_one_clear_line(spec: str, said: str) -> None:
 def test_the_spec_says_all() -> None:
     player = from_options("heuristic:untuned,worlds=7,inference=no,top=3,sure=0.5")
     assert (player.worlds, player.inference, player.top, player.sure) == (7, False, 3, 0.5)
+
+
+def test_with_more_than_two_sides_exact_changes_nothing() -> None:
+    """Nothing can be solved there: the worlds stay as many, and are played out."""
+    batch = Batch("auction-3", 12, seed=3, skip_forced=True)
+    for _ in range(8):
+        batch.step(batch.mask.argmax(1))
+    players = [LookAhead(FirstLegal(), worlds=3, inference=False, sure=0.0, exact=exact) for exact in (0, 12)]
+    found = []
+    for player in players:
+        player.reset(load_rules("auction-3"), batch.size, 5)
+        found.append(player.values(batch.views(), batch.mask, batch.seat))
+    assert (batch.matches["public"]["held"].sum(1) <= 12).any()
+    np.testing.assert_array_equal(found[0], found[1])

@@ -64,14 +64,14 @@ def test_a_zoo_agent_says_what_it_was_trained_on(family: Path, tmp_path: Path, m
     (tmp_path / "little.safetensors").write_bytes(content)
     card: dict[str, Any] = {"format": zoo.CARD_FORMAT, "name": "little", "sha256": hashlib.sha256(content).hexdigest()}
     path = tmp_path / "little.json"
-    path.write_text(json.dumps({**card, "training": {"config": small_config(**CONFIG).to_dict()}}))
     trained = games_trained_on(str(family))
+    path.write_text(json.dumps({**card, "training": {"games": {name: rules.to_dict() for name, rules in trained.items()}}}))
     assert len(trained) == 6
     for spec in ("zoo:little", "sampled:zoo:little", f"zoo:little@{card['sha256'][:8]}", f"sampled:{family}"):
         assert load_for_any_rules(spec)[1] == 6
         assert games_trained_on(spec) == trained
-    path.write_text(json.dumps({**card, "training": {"config": None}}))
-    with pytest.raises(InputError, match=r"agent 'zoo:little': its card does not say what it was trained on"):
+    path.write_text(json.dumps({**card, "training": {"config": {}}}))
+    with pytest.raises(InputError, match=r"agent 'zoo:little': does not say what it was trained on; allowed: one with training.games"):
         games_trained_on("zoo:little")
 
 

@@ -11,7 +11,7 @@ import agents
 from agents.learned import CheckpointError, newest_checkpoint
 from tests.training.conftest import small_config
 from tests.training.runs import StopAt, begin, copy_run, figures, refuse, weights
-from training.checkpoint import CONFIG_FILE, load_checkpoint
+from training.checkpoint import CONFIG_FILE, finished, load_checkpoint
 from training.run import Run
 from training.train import Stop, train
 
@@ -75,6 +75,44 @@ def test_resumed_against_an_opponent_is_bit_equal(small_run: Path, tmp_path: Pat
     assert weights(whole.folder) == weights(first.folder) != weights(small_run)
     assert figures(whole) == figures(second)
     assert set(whole.curve[-1]) == {"deals", "cpu_seconds", "eval/vs_opponent", "eval/vs_opponent_half_width"}
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_an_evaluation_that_was_cut_off_is_made_up_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
+    """The iteration before it has been saved by then, the last one of a run too."""
+    changes = {"iterations": 2, "checkpoint_every": 1, "evaluation": {"every": 1, "deals": 4, "final_deals": 8}}
+    whole, killed = begin(tmp_path / "whole", **changes), begin(tmp_path / "killed", **changes)
+    assert train(whole, Stop())
+    evaluate = Run.evaluate
+
+    def kill(run: Run, deals: int) -> dict[str, float]:
+        if run.iteration == at:
+            raise KeyboardInterrupt
+        return evaluate(run, deals)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Run, "evaluate", kill)
+        with pytest.raises(KeyboardInterrupt):
+            train(killed, Stop())
+    config, state = load_checkpoint(killed.folder)
+    assert (state["iteration"], len(state["curve"])) == (at, at - 1)
+    assert not finished(config, state)
+    second = Run.resume(killed.folder)
+    assert train(second, Stop())
+    assert finished(*load_checkpoint(killed.folder))
+    assert figures(second) == figures(whole)
+    assert weights(killed.folder) == weights(whole.folder)
+
+
+def test_killed_before_it_has_begun_it_can_be_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def kill(run: Run) -> Path:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Run, "save", kill)
+        with pytest.raises(KeyboardInterrupt):
+            begin(tmp_path / "run")
+    assert train(begin(tmp_path / "run"), Stop())
 
 
 def test_resume_of_what_is_no_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def test_a_stopped_run_goes_on_and_the_old_agent_stays_until_the_new_is_ready(pl
         main(["little", "--stage", "train"])
     fields = read(own / "config.json")
     (own / "config.json").write_text(json.dumps({**fields, "iterations": 3}))
-    with pytest.raises(InputError, match="has 2 of 3 iterations; allowed: one that is finished"):
+    with pytest.raises(InputError, match="not finished, at iteration 2 of 3; allowed: one that is"):
         main(["little", "--stage", "pack"])
     (own / COMMITS_FILE).write_text('["earlier"]')
     main(["little", "--stage", "train"])
@@ -240,12 +240,16 @@ def test_the_card_names_weaknesses(place: Path, run: str) -> None:
     assert "table" not in said(**searching, margin=0.05, half_width=0.1)
     assert "How far it can be exploited is not measured" in said()
     exploiters = [{"cpu_seconds": 600}, {"cpu_seconds": 1200}]
-    report = {"agent": "runs/x", "deals": 5000, "best": {"gain": 0.25, "half_width": 0.03}, "exploiters": exploiters}
+    best = {"gain": 0.25, "half_width": 0.03}
+    report = {"agent": "runs/x", "rules": card["networks"]["rules"], "deals": 5000, "best": best, "exploiters": exploiters}
     (place / "exploited.json").write_text(json.dumps(report))
     main(["little", "--run", run, "--stage", "card", "--exploited", "exploited.json"])
     text = (place / "zoo" / "little.md").read_text()
     assert "Of 2 exploiters of `runs/x`, 15.0 CPU-minutes each, the best gains +0.250 ± 0.030 points a deal on 5,000 deals" in text
     assert "is not measured" not in text
+    (place / "exploited.json").write_text(json.dumps({**report, "rules": "oklahoma-6"}))
+    with pytest.raises(InputError, match=r"exploited = 'exploited.json': at rules = 'oklahoma-6'; allowed: 'auction-"):
+        main(["little", "--run", run, "--stage", "card", "--exploited", "exploited.json"])
 
 
 @pytest.mark.parametrize(
