@@ -1,4 +1,4 @@
-"""Agents that stay what they are: the runs that a spec names are copied, since they may be trained on, moved or removed."""
+"""Agents that stay what they are: the runs and zoo agents that a spec names are copied, since they may be trained on, moved or removed."""
 
 import json
 import os
@@ -8,26 +8,26 @@ from pathlib import Path
 from typing import Final
 
 import agents
-from agents.learned import CheckpointError, newest_checkpoint
-from agents.zoo import pinned
+from agents.learned import CheckpointError, NetworkPolicy, TwoPartPolicy, network_bytes, newest_checkpoint
 from pitchenv.checks import InputError
 from pitchenv.policies import Policy
-from training.checkpoint import CONFIG_FILE, STATE_FILE
+from training.checkpoint import CONFIG_FILE, STATE_FILE, save_agent
 from training.files import write_file
 
 SPEC_FILE: Final = "spec.json"  # the spec in pieces: texts as they are, and the numbers of copies
+PIECES: Final = re.compile(r"((?<![^:,=])zoo:[^:,=]+|[:,=])")  # of sampled:RUN, search:zoo:NAME,worlds=30 and the like
 NOT_WHOLE: Final = b"null"  # stands in it until all is copied, and says whose folder it is
 
 
 def freeze(spec: str, folder: Path, with_state: bool = False) -> None:
-    """Write to a folder all that is needed to load the agent of a spec again: the spec, and a copy of every run in it.
+    """Write to a folder all that is needed to load the agent of a spec again: the spec, and a copy of every run and zoo agent in it.
 
-    A copy has the run's newest checkpoint, without the state of its training unless that is asked for. Raises InputError where that can't
+    A run's copy has its newest checkpoint, without the state of its training unless that is asked for. Raises InputError where that can't
     be done. The spec is written last: a folder without it is not used. What `freeze` has written there before is replaced; a folder that
     holds anything else, or a run of the spec, is refused.
     """
     pieces: list[str | int] = []
-    texts = [spec] if _is_run(spec) else re.split(r"([:,=])", pinned(spec))  # sampled:RUN, search:RUN,worlds=30 and the like
+    texts = [spec] if _is_run(spec) else PIECES.split(spec)
     inside = any(_is_run(text) and Path(text).resolve().is_relative_to(folder.resolve()) for text in texts)
     if inside or (os.path.lexists(folder) and not made_by_freeze(folder)):
         raise InputError(f"agent {spec!r}: cannot be copied to {str(folder)!r}: something else lies there; allowed: a new folder")
@@ -39,6 +39,9 @@ def freeze(spec: str, folder: Path, with_state: bool = False) -> None:
         for piece in texts:
             if _is_run(piece):
                 _copy(Path(piece), folder / str(len(pieces)), with_state)
+                pieces.append(len(pieces))
+            elif piece.startswith("zoo:"):
+                _copy_of_zoo(piece, folder / str(len(pieces)))
                 pieces.append(len(pieces))
             else:
                 pieces.append(piece)
@@ -92,3 +95,10 @@ def _copy(run: Path, to: Path, with_state: bool) -> None:
             shutil.copy(file, inside)
     if with_state and (run / CONFIG_FILE).is_file():
         shutil.copy(run / CONFIG_FILE, to)
+
+
+def _copy_of_zoo(spec: str, to: Path) -> None:
+    policy = agents.load(spec)
+    assert isinstance(policy, TwoPartPolicy)
+    networks = {part: network_bytes(network, part) for part, network in policy.parts.items() if isinstance(network, NetworkPolicy)}
+    save_agent(to, dict.fromkeys(networks, "network"), networks)

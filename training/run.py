@@ -81,9 +81,9 @@ class Run:
         if os.path.exists(folder / CONFIG_FILE):
             raise ConfigError(f"run {str(folder)!r}: exists already; go on with --resume {folder}, or name another with --run")
         partner = None if config.parts == "both" else agents.load(config.partner)
-        if partner is not None and not isinstance(partner, TwoPartPolicy) and runs_of(config.partner):
+        if partner is not None and not isinstance(partner, TwoPartPolicy) and (runs_of(config.partner) or "zoo:" in config.partner):
             raise ConfigError(
-                f"partner = {config.partner!r}: is built on a run, which may change; allowed: that run itself, or a named player"
+                f"partner = {config.partner!r}: is built on networks that may change; allowed: their own player, or a named one"
             )
         run = cls._prepare(config, folder, partner, agents.load(config.opponent) if config.opponent else None, ranks)
         if config.start_from:

@@ -1,5 +1,6 @@
 """Exploiters: a planted weakness is found, what is reported is not flattered, and a stopped search goes on as if it had not been."""
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import torch
 
 import agents
+from agents import zoo
 from agents.learned import newest_checkpoint
 from pitchenv import Batch, load_rules
 from pitchenv.checks import InputError
@@ -19,7 +21,7 @@ from training.__main__ import main as command
 from training.best_response import Arguments, gain, main, run
 from training.checkpoint import load_checkpoint
 from training.duplicate import duplicate
-from training.frozen import freeze
+from training.frozen import freeze, frozen_spec, load_frozen
 from training.run import Run
 from training.train import Stop
 
@@ -238,6 +240,21 @@ def test_only_a_frozen_agent_is_replaced(small_run: Path, tmp_path: Path) -> Non
         with pytest.raises(InputError, match="something else lies there; allowed: a new folder"):
             freeze(spec, tmp_path / folder)
         assert snapshot(tmp_path / "agent") == {name[6:]: content for name, content in before.items()}
+
+
+@pytest.mark.parametrize("spec", ["zoo:little", "sampled:zoo:little", "search:zoo:little,worlds=2"])
+def test_a_zoo_agent_is_copied(small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
+    """It may be replaced by a better one while exploiters are trained."""
+    monkeypatch.setenv(zoo.FOLDERS, str(tmp_path))
+    content = zoo.packed(agents.load(small_run))
+    (tmp_path / "little.safetensors").write_bytes(content)
+    card = {"format": zoo.CARD_FORMAT, "name": "little", "sha256": hashlib.sha256(content).hexdigest()}
+    (tmp_path / "little.json").write_text(json.dumps(card))
+    expected = duplicate(agents.load(spec), agents.load("heuristic"), PARTNERS, 6, 1)
+    freeze(spec, tmp_path / "agent")
+    (tmp_path / "little.safetensors").unlink()
+    assert duplicate(load_frozen(tmp_path / "agent"), agents.load("heuristic"), PARTNERS, 6, 1).margin == expected.margin
+    freeze(frozen_spec(tmp_path / "agent"), tmp_path / "again")  # as the opponent of an exploiter
 
 
 def test_from_its_own_weights_and_from_scratch(small_run: Path, tmp_path: Path) -> None:

@@ -67,7 +67,9 @@ def test_earlier_states_play_the_other_part_as_the_run_does(small_run: Path, tmp
 def test_what_can_not_be_learned_with(small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     argv = ["train", "--run", str(tmp_path / "a")]
     partner = f"search:{small_run},worlds=2"
-    refuse(capsys, [*argv, "--parts", "bidding", "--partner", partner], "partner", partner, "that run itself")
+    refuse(capsys, [*argv, "--parts", "bidding", "--partner", partner], "partner", partner, "their own player")
+    partner = "search:zoo:auction-4-partners,worlds=2"
+    refuse(capsys, [*argv, "--parts", "bidding", "--partner", partner], "partner", partner, "their own player")
     refuse(capsys, [*argv, "--game", "auction-3", "--ppo.exact-cards", "12"], "ppo.exact_cards = 12", "more than two sides", "allowed: 0")
     assert not (tmp_path / "a").exists()
 
