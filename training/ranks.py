@@ -3,14 +3,15 @@
 `torchrun` starts the processes, called ranks, and tells each in its environment who it is. Every rank plays deals of its own, and all
 take the same gradient steps, on the mean of their gradients (synchronous data parallelism: Li et al., "PyTorch Distributed:
 experiences on accelerating data parallel training", 2020); so their parameters stay equal without being sent. The networks are small, so a
-step's gradients go in one message. A process alone calls the same methods, and nothing happens in them.
+step's gradients go in one message, or on one machine through shared memory. A process alone calls the same methods, and nothing happens in
+them.
 """
 
 import contextlib
 import os
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, TypeVar
 
@@ -21,6 +22,7 @@ from torch import distributed, nn
 
 from pitchenv.checks import InputError
 from training.config import ConfigError
+from training.shared_memory import SharedSum, shared_sum
 
 T = TypeVar("T")
 PATIENCE: Final = timedelta(hours=6)  # with a machine that has gone without a word; longer than any evaluation
@@ -40,6 +42,8 @@ class Ranks:
     rank: int = 0
     world: int = 1  # how many there are
     local: int = 0  # the rank among those of this machine, which says which GPU is its own
+    local_world: int = 1  # how many are on this machine
+    sums: dict[int, SharedSum | None] = field(default_factory=dict, repr=False, compare=False)  # through shared memory, by length
 
     @classmethod
     @contextlib.contextmanager
@@ -49,9 +53,10 @@ class Ranks:
         if world == 1:
             yield ALONE
             return
-        ranks = cls(int(os.environ["RANK"]), world, int(os.environ.get("LOCAL_RANK", "0")))
+        local, local_world = (int(os.environ.get(name, default)) for name, default in (("LOCAL_RANK", "0"), ("LOCAL_WORLD_SIZE", "1")))
+        ranks = cls(int(os.environ["RANK"]), world, local, local_world)
         # NCCL wants a GPU for each rank; Gloo, which carries all else, lets several share one.
-        own_gpu = torch.cuda.device_count() >= int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+        own_gpu = torch.cuda.device_count() >= local_world
         try:
             distributed.init_process_group("cpu:gloo,cuda:nccl" if own_gpu else "gloo", timeout=PATIENCE)
         except (RuntimeError, ValueError) as fault:
@@ -133,9 +138,17 @@ class Ranks:
         own = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
         flat = torch.cat([gradient.flatten() for gradient in own]).mul_(share)
         with _lost(self.rank):
-            distributed.all_reduce(flat)
+            self._sum(flat)
         for parameter, gradient in zip(parameters, torch.split(flat, [p.numel() for p in parameters]), strict=True):
             parameter.grad = gradient.view_as(parameter)
+
+    def _sum(self, vector: torch.Tensor) -> None:
+        if vector.device.type == "cpu" and self.local_world == self.world:
+            if len(vector) not in self.sums:
+                self.sums[len(vector)] = shared_sum(self.rank, self.world, len(vector), self.gather)
+            if through_memory := self.sums[len(vector)]:
+                return through_memory(vector)
+        distributed.all_reduce(vector)
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:

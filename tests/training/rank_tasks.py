@@ -5,6 +5,7 @@ import io
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from torch import nn
 
 from agents.networks import Actor
 from tests.training.conftest import small_config
-from training import dmc, ppo
+from training import dmc, ppo, shared_memory
 from training.__main__ import main
 from training.config import DMCConfig, PPOConfig
 from training.learner import Sizes, TrainingError, check_finite
@@ -89,10 +90,14 @@ def against_whole(ranks: Ranks, step: Callable[[Ranks, tuple[int, int]], Any], s
 
 
 def gradients(ranks: Ranks) -> dict[str, float]:
-    """The mean of the ranks' gradients and that of all rows, as the largest difference; then where one rank has no rows."""
+    """The mean of the ranks' gradients and that of all rows, as the largest difference; where one rank has no rows too, and where the
+    ranks can't share memory."""
     data, model = torch.arange(40.0).reshape(10, 4).sin(), nn.Linear(4, 2)
     found = {}
-    for name, own in {"halves": (5, 5), "uneven": (7, 3), "one-sided": (10, 0)}.items():
+    for name, own in {"halves": (5, 5), "uneven": (7, 3), "one-sided": (10, 0), "messages": (5, 5)}.items():
+        if name == "messages":
+            ranks = replace(ranks, sums={})
+            shared_memory.FOLDER = Path("none")  # type: ignore[misc]
         for parameter in model.parameters():
             nn.init.constant_(parameter, 0.5)
         model.zero_grad()
@@ -104,6 +109,7 @@ def gradients(ranks: Ranks) -> dict[str, float]:
             model(rows).square().mean().backward()
         ranks.average_gradients(list(model.parameters()), len(rows) / len(data))
         mine = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
+        assert bool(ranks.sums[10]) == (name != "messages")
         found[name] = max(float((a - b).abs().max()) for a, b in zip(mine, whole, strict=True))
     return found
 

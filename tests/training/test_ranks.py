@@ -83,7 +83,7 @@ def test_streams_are_the_ranks_own_and_the_firsts_are_a_plain_runs(two: Any) -> 
 
 def test_gradients_are_the_mean_over_all_rows(two: Any) -> None:
     for seen in two[2]:
-        assert seen["gradients"] == pytest.approx({"halves": 0, "uneven": 0, "one-sided": 0}, abs=1e-6)
+        assert seen["gradients"] == pytest.approx({"halves": 0, "uneven": 0, "one-sided": 0, "messages": 0}, abs=1e-6)
 
 
 def test_advantages_are_normalised_over_the_global_batch(two: Any) -> None:
