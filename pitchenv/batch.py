@@ -10,7 +10,7 @@ from pitchenv.actions import ACTIONS, IllegalAction, action_name
 from pitchenv.checks import InputError, check_keys, sequence, shown, whole_number, yes_or_no
 from pitchenv.compiling import announce_compiling
 from pitchenv.engine import table
-from pitchenv.engine.state import MATCH, RULES, VIEW
+from pitchenv.engine.state import MATCH, NOBODY, RULES, VIEW
 from pitchenv.game import Game
 from pitchenv.games import load_rules
 from pitchenv.observation import Layout, layout
@@ -123,7 +123,8 @@ class Batch:
 
     @classmethod
     def from_games(cls, games: Iterable[Game], *, slots: int | None = None, **options: Unpack[BatchOptions]) -> Self:
-        """Chosen matches (copies), for duplicate play and search. They do not restart unless asked to. Raises InputError."""
+        """Chosen matches (copies), for duplicate play and search. They do not restart unless asked to; then those that have ended, or that
+        single legal actions end, do so at once, and nobody is paid. Raises InputError."""
         if not isinstance(games, Iterable):
             raise InputError(f"games = {shown(games)}: allowed: a list of Game")
         games = list(games)
@@ -159,6 +160,8 @@ class Batch:
         as_bytes(batch.matches)[:] = as_bytes(matches)
         if batch._options["skip_forced"][0]:
             table.skip_all(batch.matches, batch._options, batch._unpaid)
+        if batch._options["restart"][0]:
+            table.restart_where(batch.matches, batch.matches["public"]["turn"] == NOBODY, batch._options, batch._unpaid)
         batch._encode()
         return batch
 

@@ -304,10 +304,10 @@ class Game:
     @property
     def deals(self) -> list[np.ndarray]:
         """The `MATCH` records of all deals of this match: earlier ones as they ended, then this one."""
-        return [deal[0] for deal in self._finished] + [self._match[0].copy()]
+        return [deal[0].copy() for deal in (*self._finished, self._match)]
 
     def record(self, **extra: Any) -> dict[str, Any]:
-        """The match so far as plain values, ready for JSON; see `pitchenv.records`."""
+        """The match so far as plain values, ready for JSON; see `pitchenv.records`. Of a match taken from a `Batch`: its present deal."""
         from pitchenv.records import match_record
 
         return match_record(self.rules, self.deals, **extra)

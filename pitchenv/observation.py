@@ -166,7 +166,7 @@ def _row_in_words(piece: Piece, row: np.ndarray) -> str:
     words = []
     for column, value in zip(piece.columns, row, strict=True):
         if value:
-            number = f"{value * piece.unit:.4g}" if piece.unit else "" if value == 1 else f"{value:.3g}"
+            number = f"{value * piece.unit:.4g}" if piece.unit else "" if value == 1 and " / " not in column else f"{value:.3g}"
             words.append(" ".join(w for w in (column, number) if w) or "yes")
     return " ".join(words) if piece.name != "rules" else ", ".join(words)
 
@@ -180,7 +180,8 @@ def layout(slots: int, players: int = 2) -> Layout:
 
 
 def observe(views: np.ndarray, slots: int) -> np.ndarray:
-    """The observations float32 (N, F) of an array of `VIEW` (N,), in the layout for `slots` seats, as many as players or more.
+    """The observations float32 (N, F) of an array of `VIEW` (N,), in the layout for `slots` seats, as many as players or more; zeros for
+    empty records, as `Batch.views` gives where an episode has ended.
 
     Raises InputError.
     """

@@ -17,7 +17,6 @@ from typing import Any, ClassVar
 import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
-from gymnasium.utils import EzPickle
 from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, BaseWrapper, OrderEnforcingWrapper
 
@@ -46,7 +45,9 @@ class IllegalActionEndsEpisode(BaseWrapper[str, Observation, int]):  # type: ign
     neither fair to its partner's learner nor zero-sum.)"""
 
     def step(self, action: int) -> None:
-        """Take an action, whatever it is."""
+        """Take an action; any number of the action space."""
+        if isinstance(action, bool | np.bool_):  # a slip of the caller's, not of the player's
+            raise InputError(f"action = {action}: allowed: 0 … {ACTIONS - 1}")
         try:
             self.env.step(action)
         except IllegalAction:
@@ -56,7 +57,7 @@ class IllegalActionEndsEpisode(BaseWrapper[str, Observation, int]):  # type: ign
         return str(self.env)
 
 
-class raw_env(AECEnv[str, Observation, int], EzPickle):  # type: ignore[misc]
+class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc]
     """A deal or a match, one turn at a time. An illegal action raises IllegalAction and changes nothing.
 
     - `rules`: a `Rules` or the name of a game. `episode`: "deal" (dealer drawn, scores 0) or "match", truncated after `max_deals` deals.
@@ -66,7 +67,7 @@ class raw_env(AECEnv[str, Observation, int], EzPickle):  # type: ignore[misc]
 
     `infos`: `deals_played`, `points` (own side's, of the last completed deal; 0 without one), `score` (own side's), `illegal` (1 for an
     agent whose illegal action ended the episode). All agents end in the same step. `game` is the match itself: all of it, for tools.
-    A pickle or a deep copy is a new environment with the same arguments, before its first reset; to keep a match, copy `game`.
+    A pickle or a deep copy goes on from where the environment is, the matches to come the same.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -85,7 +86,6 @@ class raw_env(AECEnv[str, Observation, int], EzPickle):  # type: ignore[misc]
         max_deals: int = 100,
         render_mode: str | None = None,
     ) -> None:
-        EzPickle.__init__(self, rules, episode=episode, reward=reward, max_deals=max_deals, render_mode=render_mode)
         super().__init__()
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise InputError(f"render_mode = {render_mode!r}: allowed: None, {', '.join(self.metadata['render_modes'])}")
@@ -93,7 +93,7 @@ class raw_env(AECEnv[str, Observation, int], EzPickle):  # type: ignore[misc]
         self.render_mode = render_mode
         self._options = batch_options(episode, reward, max_deals)
         self._whole_match, self._max_deals = episode == "match", int(max_deals)
-        self._penalty = seating.penalty(self.rules, reward)
+        self._reward = reward
         players = self.rules.players
         self.possible_agents = [f"player_{seat}" for seat in range(players)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -115,6 +115,11 @@ class raw_env(AECEnv[str, Observation, int], EzPickle):  # type: ignore[misc]
         if self._game is None:
             raise ResetNeeded("the episode has not begun; allowed: reset()")
         return self._game
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._game is not None:
+            self._match = self._game._match  # the same record, which a copy has torn from its game
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space[Any]:
         """The space of an agent's observations; the same object at each call."""
@@ -213,14 +218,16 @@ class raw_env(AECEnv[str, Observation, int], EzPickle):  # type: ignore[misc]
 
     def forfeit(self) -> None:
         """End the episode as an illegal action of `agent_selection` does in `env()`: everybody terminates; its side loses the penalty,
-        every other side gets that divided by (sides − 1). The penalty is 2 × the maximum bid with "margin", the maximum bid with
-        "score", 1 with "win". The match stays as it is."""
+        every other side gets that divided by (sides − 1). The penalty is 1 with "win"; else, for every deal that the episode could still
+        have, 2 × the maximum bid with "margin", the maximum bid with "score". The match stays as it is."""
         if self._ended:
             raise ResetNeeded("forfeit: no episode is going on; allowed: reset()")
         offender, sides = self.agent_selection, self.rules.sides
         side = self._seats[offender] % sides
         self._cumulative_rewards[offender] = 0.0
-        self._pay([-self._penalty if seat % sides == side else self._penalty / (sides - 1) for seat in self._seats.values()])
+        left = self._max_deals - self.game.deals_played if self._whole_match else 1
+        price = seating.penalty(self.rules, self._reward, left)
+        self._pay([-price if seat % sides == side else price / (sides - 1) for seat in self._seats.values()])
         self._end(self.terminations)
         self._inform(offender)
 

@@ -130,8 +130,8 @@ def write_records(path: str | Path, records: Iterable[dict[str, Any]], append: b
     """Write records to a file, a line each; returns how many.
 
     A new file (or the new content of an old one) appears under its name only when it is complete. With `append` whole lines
-    are added to what is there, all of them or none. Raises RecordError for what is no record, when one has something JSON has not,
-    when the file cannot be written, and when the last line of a file to be added to is cut off.
+    are added to what is there, all of them or none. What a record says is not checked. Raises RecordError for what is no dict, when one has
+    something JSON has not, when the file cannot be written, and when the last line of a file to be added to is cut off.
     """
     path = file_path("records file", path, RecordError)
     if isinstance(records, str | bytes | Mapping) or not isinstance(records, Iterable):
@@ -204,7 +204,7 @@ def _parse(line: bytes, where: str) -> dict[str, Any]:
     if not line.endswith(b"\n"):
         raise RecordError(f"{where}: cut off, the line has no end; the lines before it are whole")
     try:
-        record = json.loads(line)
+        record = json.loads(line, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as fault:  # not UTF-8, not JSON, or too deep
         raise RecordError(f"{where}: not JSON: {fault}") from None
     if not isinstance(record, dict):
@@ -256,6 +256,15 @@ def replay(record: dict[str, Any], where: str = "record") -> Game:
     return game
 
 
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, whose names must differ. Raises ValueError."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
+        raise ValueError(f"{shown(name)} is given twice")
+    return found
+
+
 def _checked(record: dict[str, Any], where: str) -> _Match:
     if not isinstance(record, dict):
         raise RecordError(f"{where} = {shown(record)}: allowed: a dict with format {FORMAT!r}")
@@ -264,7 +273,7 @@ def _checked(record: dict[str, Any], where: str) -> _Match:
     except ValidationError as error:
         fault = error.errors()[0]
         if fault["type"] in ("missing", "extra_forbidden"):
-            name = ".".join(str(part) for part in fault["loc"])
+            name = ".".join(" ".join(str(part).split()) for part in fault["loc"])
             what = "missing" if fault["type"] == "missing" else "unknown"
             raise RecordError(f"{where}: {name}: {what}; a match record has format, version, rules, start_scores, deals, winner") from None
         raise RecordError(f"{where}: {describe(error, _Match)}") from None
@@ -290,4 +299,4 @@ def _play(game: Game, deal: _Deal, at: str, last: bool) -> None:
 
 def _same(at: str, name: str, given: Any, right: Any) -> None:
     if given != right:
-        raise RecordError(f"{at}: {name} = {json.dumps(given)}: by the rules it is {json.dumps(right)}")
+        raise RecordError(f"{at}: {name} = {json.dumps(given)[:80]}: by the rules it is {json.dumps(right)}")

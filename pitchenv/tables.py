@@ -82,7 +82,7 @@ class Tables:
         self.rules, self.size = rules, size
         self._options = batch_options(episode, reward, max_deals)
         self._whole_match, self._max_deals, self._keep_deals = episode == "match", int(max_deals), keep_deals
-        self._penalty = seating.penalty(rules, reward)
+        self._reward = reward
         self._fixed_seat = seat
         by_slot = other_players(rules, opponents, partners)
         self.policies = list({id(policy): policy for policy in by_slot}.values())
@@ -171,7 +171,8 @@ class Tables:
             self._take(rows[allowed], actions[allowed])
             self._play_others(rows[allowed])
         rewards: NDArray[np.float64] = self._rewards[rows, self.seat]
-        rewards[~allowed] = -self._penalty
+        left = self._max_deals - self.matches["public"]["deals_played"][~allowed] if self._whole_match else 1
+        rewards[~allowed] = -seating.penalty(self.rules, self._reward, left)
         self.illegal = ~allowed
         self.ended[~allowed] = TERMINATED
         return rewards

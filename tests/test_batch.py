@@ -12,6 +12,7 @@ import pytest
 import pitchenv
 from pitchenv import Batch, Game, IllegalAction, load_rules
 from pitchenv.checks import InputError
+from pitchenv.observation import observe
 from pitchenv.policies.heuristic import HeuristicPolicy
 from tests.conformance import ALL_RULES, content, digest, expected_reward
 
@@ -461,3 +462,23 @@ def test_play_random_leaves_every_match_at_a_choice_where_forced_moves_are_skipp
     for decisions in (0, 1, 2, 7):
         batch.play_random(decisions)
         assert (batch.mask.sum(axis=1) > 1).all()
+
+
+def test_ended_games_begin_anew_where_they_are_asked_to():
+    ended, last, fresh = (Game("auction-4-partners", seed=seed) for seed in (1, 2, 3))
+    while ended.seat is not None:
+        ended.apply(ended.legal_actions()[-1])
+    while not (last.phase == "play" and all(len(hand) == 1 for hand in last.hands)):
+        last.apply(last.legal_actions()[-1])
+    batch = Batch.from_games([ended, last, fresh], restart=True, skip_forced=True)
+    assert (batch.seat >= 0).all()
+    assert [batch.game(i).phase for i in range(3)] == ["auction"] * 3
+    assert batch.mask.any(1).all()
+    assert Batch.from_games([ended, last, fresh], skip_forced=True).seat[:2].tolist() == [-1, -1]
+
+
+def test_empty_views_are_observed_as_zeros():
+    batch = Batch("auction-4-partners", 2, seed=1, restart=False)
+    while (batch.seat >= 0).any():
+        batch.step(batch.mask.argmax(1))
+    assert not observe(batch.views(), 4).any()

@@ -50,6 +50,10 @@ def play_at_random(env, rng, steps=10**9):
     return None
 
 
+def step_at_random(env, rng):
+    env.step(rng.choice(np.flatnonzero(env.observe(env.agent_selection)["action_mask"]).tolist()))
+
+
 @pytest.mark.parametrize("make", [pitch_v0.env, pitch_v0.raw_env])
 @pytest.mark.parametrize("game", GAMES)
 def test_pettingzoo_api(game, make, capsys):
@@ -239,7 +243,7 @@ def test_raw_env_names_what_is_allowed():
     ("rules", "reward", "episode", "price"),
     [
         ("auction-4-partners", "margin", "deal", 8),
-        ("oklahoma-6", "margin", "match", 20),
+        ("oklahoma-6", "margin", "match", 100 * 20),
         ("oklahoma-6", "score", "deal", 10),
         ("auction-3", "win", "match", 1),
     ],
@@ -384,6 +388,67 @@ def test_an_environment_can_be_pickled_and_copied():
         assert twin.render() == env.render()
         assert twin.rules == env.rules
         assert check_episode(twin, random.Random(1), "score", seed=8) == check_episode(env, random.Random(1), "score", seed=8)
+
+
+def test_a_copy_goes_on_from_where_it_is():
+    env = pitch_v0.env(rules="smear", episode="match", max_deals=3)
+    env.reset(seed=5)
+    rng = random.Random(2)
+    for _ in range(40):
+        step_at_random(env, rng)
+    for twin in (pickle.loads(pickle.dumps(env)), copy.deepcopy(env)):
+        before = str(env.unwrapped.game)
+        seen = []
+        for one in (twin, copy.deepcopy(env)):
+            steps, choice = [], random.Random(4)
+            for agent in one.agent_iter():
+                observation, reward, termination, truncation, info = one.last()
+                over = termination or truncation
+                action = None if over else choice.choice(np.flatnonzero(observation["action_mask"]).tolist())
+                steps.append((agent, observation["observation"].tobytes(), reward, over, info, action))
+                one.step(action)
+            one.reset()  # the matches to come are the same too
+            seen.append((steps, one.state().tobytes()))
+        assert seen[0] == seen[1]
+        assert len(seen[0][0]) > 20
+        assert str(env.unwrapped.game) == before
+
+
+@pytest.mark.parametrize("reward", ["margin", "score", "win"])
+def test_an_illegal_action_costs_what_the_rest_of_a_match_could(reward):
+    for episode, deals in (("match", 5), ("match", 2), ("deal", 1)):
+        if (reward, episode) == ("win", "deal"):
+            continue
+        env = pitch_v0.env(rules="auction-4-partners", episode=episode, reward=reward, max_deals=max(deals, 2))
+        env.reset(seed=1)
+        rng = random.Random(3)
+        while env.unwrapped.game.deals_played < (1 if episode == "match" else 0):
+            step_at_random(env, rng)
+        offender = env.agent_selection
+        env.step(int(env.observe(offender)["action_mask"].argmin()))
+        left = deals - 1 if episode == "match" else 1
+        assert env.rewards[offender] == -{"margin": 8.0 * left, "score": 4.0 * left, "win": 1.0}[reward]
+        assert sum(env.rewards.values()) == 0
+
+
+def test_a_truth_value_is_no_action():
+    env = pitch_v0.env()
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="action = True: allowed: 0 … 69"):
+        env.step(True)
+    assert env.agents == env.possible_agents
+
+
+def test_given_hands_leave_a_stock_that_is_shuffled():
+    hands = pitchenv.Game("oklahoma-4", seed=3).hands
+    stocks = []
+    for seed in (1, 1, 2):
+        env = pitch_v0.raw_env(rules="oklahoma-4")
+        env.reset(seed=seed, options={"hands": hands})
+        assert env.game.hands == hands
+        stocks.append(env.game.stock)
+    assert stocks[0] == stocks[1] != stocks[2]
+    assert sorted(stocks[0]) == sorted(stocks[2]) != stocks[0]
 
 
 def test_a_match_record_can_be_written_from_it():

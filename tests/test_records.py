@@ -322,3 +322,20 @@ def test_what_cannot_be_recorded_is_refused():
         pitchenv.Game.from_view(game.view(other), guess, game.rules).record()
     with pytest.raises(RecordError, match="extra 'winner'"):
         game.record(winner=1)
+
+
+def test_a_name_given_twice_is_refused(tmp_path):
+    path = tmp_path / "games.jsonl"
+    line = json.dumps(thrown_in().record())
+    path.write_text(line.replace('"winner"', '"winner": 77, "winner"') + "\n")
+    with pytest.raises(RecordError, match="line 1: not JSON: 'winner' is given twice"):
+        list(read_records(path))
+
+
+def test_what_is_said_of_a_record_is_one_short_line():
+    record = thrown_in().record()
+    for damaged in ({**record, "winner": 10**4000}, {**record, "deals": [{**record["deals"][0], "a\nb": 1}]}):
+        with pytest.raises(RecordError) as refusal:
+            replay(damaged)
+        assert "\n" not in str(refusal.value)
+        assert len(str(refusal.value)) < 400

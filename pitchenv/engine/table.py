@@ -188,9 +188,12 @@ def views_all(matches, views):
 
 @kernel
 def observe_all(views, at, observation):
-    """The observations of an array of views."""
+    """The observations of an array of views; all zero for an empty one."""
     for i in range(len(views)):
-        encode(views[i], at, observation[i])
+        if views[i].public.rules.players == 0:
+            observation[i] = 0
+        else:
+            encode(views[i], at, observation[i])
 
 
 @kernel
