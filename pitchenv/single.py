@@ -6,7 +6,7 @@
 | observation | `Box` float32 (F,), see `pitchenv.observation`; with `observation="dict"` `{"observation": …, "action_mask": int8 (70,)}` |
 | mask | `action_masks()` bool, and `info["action_mask"]` int8 |
 | reward | the learner's side's, when a deal (`margin`, `score`) or the match (`win`) ends; see `pitchenv.pitch_v0.raw_env` |
-| illegal action | ends the episode and costs all that could still come: 1 with "win", else a deal 2 × the maximum bid ("margin") or once |
+| illegal action | ends it at the price of the worst to come: 1 ("win"), or 2 × ("margin") or once ("score") the highest bid a deal |
 | episode | one deal, or a match of at most `max_deals` deals |
 
 `opponents`: "random", "heuristic" or a `Policy` for all other seats, or a list of one for each, from the left neighbour on. `partners`: one

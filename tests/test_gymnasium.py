@@ -171,6 +171,17 @@ def test_observations_as_box_or_dict(observation):
         assert seen["action_mask"].dtype == np.int8
 
 
+@pytest.mark.parametrize(("reward", "price"), [("margin", 8), ("score", 4)])
+def test_in_a_match_it_costs_what_all_deals_to_come_could(reward, price):
+    env = PitchEnv("auction-4-partners", reward=reward, episode="match", max_deals=6)
+    _, info = env.reset(seed=1)
+    rng = random.Random(2)
+    while info["deals_played"] < 2:
+        info = env.step(choose(info["action_mask"], rng))[4]
+    paid, terminated = env.step(int(np.flatnonzero(info["action_mask"] == 0)[0]))[1:3]
+    assert (paid, terminated) == (-4 * price, True)
+
+
 @pytest.mark.parametrize(
     ("rules", "reward", "episode", "price"),
     [("smear", "margin", "deal", 8), ("oklahoma-6", "score", "deal", 10), ("auction-3", "win", "match", 1)],

@@ -15,7 +15,7 @@ from nbclient import NotebookClient
 import pitchenv
 from agents import zoo
 from pitchenv.observation import layout
-from training.zoo_card import overview
+from training.zoo_card import by_game, overview
 
 ROOT = Path(__file__).parents[1]
 
@@ -74,6 +74,12 @@ def test_readme_has_the_agents_of_the_zoo() -> None:
     found = re.search(r"<!-- zoo -->\n(.*?)\n<!-- /zoo -->", text, re.S)
     assert found
     assert found[1] == overview([card for card in map(zoo.card, zoo.names()) if not card["networks"]["any_rules"]])
+
+
+def test_readme_has_the_agent_of_the_family() -> None:
+    found = re.search(r"<!-- family -->\n(.*?)\n<!-- /family -->", (ROOT / "README.md").read_text(), re.S)
+    assert found
+    assert found[1] == by_game(zoo.card("family"))
 
 
 def test_readme_examples_run(tmp_path: Path) -> None:

@@ -60,6 +60,6 @@ def as_played(rules: Rules) -> bytes:
     seen = hashlib.sha256()
     while (batch.seat >= 0).any():
         seen.update(batch.seat.tobytes() + batch.mask.tobytes())
-        batch.step((random.random(batch.mask.shape, np.float32) * batch.mask).argmax(1))
+        batch.step((random.random(batch.mask.shape) * batch.mask).argmax(1))
         seen.update(batch.reward.tobytes())
     return seen.digest()

@@ -47,6 +47,19 @@ def overview(cards: Sequence[dict[str, Any]]) -> str:
     return _table(head, rows)
 
 
+def by_game(card: dict[str, Any]) -> str:
+    """A table of an agent for any rules: how it does in every game that it was measured in."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for match in card["matches"]:
+        if match["player"] == f"zoo:{card['name']}" and isinstance(match["rules"], str):
+            found.setdefault(match["rules"], {})[match["against"]] = match
+    rows = [
+        [f"`{game}`", *(_figure(of.get(against, {}), "margin", "half_width") for against in ("random", "heuristic", f"zoo:{game}"))]
+        for game, of in found.items()
+    ]
+    return _table(["game", "over `random`", "over `heuristic`", "over the game's own agent"], rows)
+
+
 def game_of(rules: str | dict[str, Any]) -> str:
     """Rules in a word or two."""
     return f"`{rules}`" if isinstance(rules, str) else "house rules"
