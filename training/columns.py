@@ -3,6 +3,7 @@
 saved, they stand in the full layout, with zeros for what they never saw."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import torch
@@ -13,6 +14,8 @@ from pitchenv import Rules
 from pitchenv.cards import CARDS, HIGH_JOKER, pack
 from pitchenv.engine.encode import NEEDED_COLUMNS, PRESENT, TRICK_COLUMNS, encode_fixed
 from pitchenv.observation import Layout
+
+FIRST: Final = "layers.0.weight"  # of a network
 
 
 def live_columns(games: Sequence[Rules], legend: Layout, scores: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -68,11 +71,37 @@ def _live(rules: Rules, legend: Layout, scores: bool) -> tuple[NDArray[np.bool_]
 
 def in_full_layout(actor: Actor, columns: NDArray[np.int64], legend: Layout) -> Actor:
     """The same network, reading whole observations."""
+    return _reading(actor, _widened(actor, columns, legend.size))
+
+
+def in_columns(actor: Actor, standing: NDArray[np.int64], columns: NDArray[np.int64], legend: Layout) -> Actor:
+    """The same network, reading some columns of the layout `legend`, in which what it reads now stands at `standing`. Raises ValueError
+    where it would miss some."""
+    wide = _widened(actor, standing, legend.size)
+    missed = torch.ones(legend.size, dtype=torch.bool)
+    missed[torch.from_numpy(columns)] = False
+    if wide[:, missed].any():
+        raise ValueError("reads more than these columns")
+    return _reading(actor, wide[:, ~missed])
+
+
+def among_more_slots(few: Layout, many: Layout) -> NDArray[np.int64]:
+    """Where the columns of an observation with few slots stand in one with as many or more: slots that both have come first in a piece."""
+    return np.concatenate([at + np.arange(piece.size) for at, piece in zip(many.at, few.pieces, strict=False)])
+
+
+def _widened(actor: Actor, columns: NDArray[np.int64], size: int) -> torch.Tensor:
+    """The weights of a network's first layer, with zeros for the columns of a wider input that it does not read."""
+    weights = actor.state_dict()[FIRST].cpu()
+    wide = torch.zeros(len(weights), size)
+    wide[:, torch.from_numpy(columns)] = weights
+    return wide
+
+
+def _reading(actor: Actor, first: torch.Tensor) -> Actor:
+    """A copy of a network, on the CPU, with other weights in its first layer."""
     weights = {name: tensor.detach().cpu().clone() for name, tensor in actor.state_dict().items()}
-    first = "layers.0.weight"
-    wide = torch.zeros(len(weights[first]), legend.size)
-    wide[:, torch.from_numpy(columns)] = weights[first]
     hidden = tuple(layer.out_features for layer in actor.layers if isinstance(layer, torch.nn.Linear))
-    full = Actor(legend.size, hidden[:-1], hidden[-1])
-    full.load_state_dict({**weights, first: wide})
-    return full
+    copy = Actor(first.shape[1], hidden[:-1], hidden[-1])
+    copy.load_state_dict({**weights, FIRST: first})
+    return copy

@@ -47,6 +47,10 @@ class PPOConfig:
     """Weight of the reverse KL divergence to a slow copy of the policy (magnetic mirror descent); 0: no such copy."""
     magnet_rate: Fraction = 0.05
     """How far the slow copy follows the policy, each iteration."""
+    teaching: Annotated[float, Field(ge=0, le=1e6)] = 1.0
+    """Weight of the divergence from the teachers' policies at the start, where there are teachers."""
+    teaching_end: Annotated[float, Field(ge=0, le=1e6)] = 0.0
+    """And at the end; linear between."""
     exact_cards: Annotated[int, Field(ge=0, le=30)] = 0
     """With at most so many cards in all hands the exact solution with open hands is the critic, for every card at once (two sides)."""
     gae_lambda: Fraction = 0.95
@@ -117,6 +121,8 @@ class TrainConfig:
     """Several games, by name or file, mixed in every batch in place of `game`: one network learns them all, and plays any rules."""
     house_rules: Annotated[int, Field(ge=0, le=10_000)] = 0
     """So many random combinations of the rules are mixed with `games` (`training.house_rules`)."""
+    games_weight: Annotated[int, Field(ge=1, le=10_000)] = 1
+    """Deals of each of `games` for one of each of the house rules."""
     parts: Literal["both", "bidding", "play"] = "both"
     """What learns: the bidding network, the play network, or both."""
     play_values: Literal["played", "exact"] = "played"
@@ -139,6 +145,8 @@ class TrainConfig:
     """How many of them are played against, the newest; one is drawn for each iteration."""
     start_from: str = ""
     """The folder of a run whose networks, actors and critics, are the starting point. Empty: networks that know nothing."""
+    teachers: Names = ()
+    """Agents of single games, as specs, at most one for each: in their games the policies are drawn to theirs (`training.teachers`)."""
     iterations: Annotated[int, Field(ge=1)] = 200
     """Length of the run."""
     deals_per_iteration: Annotated[int, Field(ge=1, le=1_000_000)] = 1024
@@ -171,6 +179,10 @@ class TrainConfig:
     def __post_init__(self) -> None:
         if self.house_rules and not self.games:
             raise ConfigError(f"house_rules = {self.house_rules}: nothing to mix them with; allowed: with games")
+        if self.games_weight > 1 and not self.house_rules:
+            raise ConfigError(f"games_weight = {self.games_weight}: nothing to outweigh; allowed: with house_rules, or 1")
+        if self.teachers and self.algorithm != "ppo":
+            raise ConfigError(f"teachers = {self.teachers!r}: with algorithm = {self.algorithm!r}; allowed: with 'ppo'")
         for name in ("rules", "opponent") if self.games else ():
             if value := getattr(self, name):
                 raise ConfigError(f"{name} = {value!r}: with several games; allowed: none")

@@ -3,7 +3,8 @@ details are those of CleanRL).
 
 With a magnet the policy is also held to a slow copy of itself, by the reverse KL divergence: magnetic mirror descent with a moving magnet
 (Sokota et al., "A unified approach to reinforcement learning, quantal response equilibria, and two-player zero-sum games", ICLR 2023; as an
-addition to PPO in Rudolph et al., "Reevaluating policy gradient methods for imperfect-information games", 2025).
+addition to PPO in Rudolph et al., "Reevaluating policy gradient methods for imperfect-information games", 2025). With teachers it is also
+drawn to their policies (`training.teachers`).
 """
 
 import copy
@@ -88,13 +89,18 @@ def learn(
 ) -> dict[str, float]:  # fmt: skip
     """Some epochs of gradient steps on an iteration's deals (see `training.learner.Algorithm`)."""
     ppo = config.ppo
-    lr, entropy = between(ppo.lr, ppo.lr_end, left), between(ppo.entropy, ppo.entropy_end, left)
-    scalars = {"charts/learning_rate": lr, "charts/entropy_weight": entropy}
+    lr = between(ppo.lr, ppo.lr_end, left)
+    weights = {
+        "entropy": -between(ppo.entropy, ppo.entropy_end, left),
+        "magnet_kl": ppo.magnet,
+        "teacher_kl": between(ppo.teaching, ppo.teaching_end, left),
+    }
+    scalars = {"charts/learning_rate": lr, "charts/entropy_weight": -weights["entropy"]}
     found = chained_advantages(learners, rollout, config, device)
     for part, decisions in rollout.parts.items():
         advantage, target = found.get(part, (np.zeros(0, np.float32),) * 2)
         epochs = ppo.bidding_epochs if part == "bidding" else ppo.epochs
-        loss = update(learners[part], decisions, advantage, target, ppo, epochs, lr, entropy, config.reward_scale, random, device, ranks)
+        loss = update(learners[part], decisions, advantage, target, ppo, epochs, lr, weights, config.reward_scale, random, device, ranks)
         if not loss:
             continue
         check_finite(loss, part)
@@ -105,14 +111,15 @@ def learn(
 
 def losses(
     learner: PPOLearner, clip: float, state: Tensor, mask: Tensor, action: Tensor, log_probs_old: Tensor, advantage: Tensor,
-    return_: Tensor, exact: Tensor | None = None,
+    return_: Tensor, exact: Tensor | None = None, taught: Tensor | None = None,
 ) -> dict[str, Tensor]:  # fmt: skip
     """The scalars of a minibatch of n decisions: `policy`, `value`, `entropy`, and what tells how far the policy has moved.
 
     policy = −mean min(ρ A, clip(ρ, 1 ± ε) A) with ρ = π(a|s) / π_old(a|s) (Schulman et al. 2017, eq. 7), in rows of `exact` (n, 70), the
     advantages of all actions, that have no nan, in its expectation over a ~ π_old;
     approx_kl = mean (ρ − 1) − log ρ (Schulman, "Approximating KL divergence", 2020);
-    with a magnet, magnet_kl = mean KL(π || π_magnet), over all actions.
+    with a magnet, magnet_kl = mean KL(π || π_magnet), over all actions;
+    with `taught` (n, 70), log π_teacher, nan in rows without one, teacher_kl = mean KL(π_teacher || π), 0 in those rows.
     """
     assert advantage.shape == return_.shape == action.shape == (len(state),)
     assert log_probs_old.shape == mask.shape
@@ -138,6 +145,10 @@ def losses(
         with torch.no_grad():
             slow = torch.log_softmax(learner.magnet(observation, mask), -1)
         out["magnet_kl"] = (probs * (log_probs - slow)).sum(-1).mean()
+    if taught is not None:
+        known = ~taught[:, 0].isnan()
+        theirs = taught[known]
+        out["teacher_kl"] = (theirs.exp() * (theirs - log_probs[known])).sum() / len(state)
     return out
 
 
@@ -182,10 +193,10 @@ def exact_advantages(decisions: Decisions, exact: Tensor, scale: float) -> Tenso
 
 def update(
     learner: PPOLearner, decisions: Decisions, advantage: np.ndarray, target: np.ndarray, config: PPOConfig, epochs: int,
-    lr: float, entropy_weight: float, reward_scale: float, random: torch.Generator, device: torch.device, ranks: Ranks = ALONE,
+    lr: float, weights: Mapping[str, float], reward_scale: float, random: torch.Generator, device: torch.device, ranks: Ranks = ALONE,
 ) -> dict[str, float]:  # fmt: skip
     """Some epochs of gradient steps on one part's decisions, all ranks' together; returns the mean of each loss, and the critic's
-    explained variance. Without any decisions: nothing."""
+    explained variance. Without any decisions: nothing. `weights`: of the losses that count besides the policy's and the critic's."""
     shares = ranks.minibatch_shares(len(decisions), config.minibatches)
     if not shares:
         return {}
@@ -196,10 +207,15 @@ def update(
     explained = 1 - float(variance) / spread if spread > 0 else 0.0  # target − value is the advantage
     std = float(np.sqrt(variance)) + 1e-8
     scaled, returns = torch.from_numpy((advantage - mean) / std), torch.from_numpy(target)
-    columns = [decisions.state, decisions.mask, decisions.action, decisions.log_probs, scaled, returns]
+    columns = {
+        "state": decisions.state, "mask": decisions.mask, "action": decisions.action, "log_probs_old": decisions.log_probs,
+        "advantage": scaled, "return_": returns,
+    }  # fmt: skip
     if decisions.exact is not None:
-        columns.append(exact_advantages(decisions, decisions.exact, reward_scale / std))
-    columns = [column.to(device) for column in columns]
+        columns["exact"] = exact_advantages(decisions, decisions.exact, reward_scale / std)
+    if decisions.taught is not None:
+        columns["taught"] = decisions.taught
+    columns = {name: column.to(device) for name, column in columns.items()}
     parameters = [*learner.network.parameters(), *learner.critic.parameters()]
     sums: dict[str, Tensor] = {}
     for _ in range(epochs):
@@ -207,11 +223,11 @@ def update(
         for rows, share in zip(order.tensor_split(len(shares)), shares, strict=True):
             learner.optimizer.zero_grad(set_to_none=True)
             if share:
-                some = [column.index_select(0, rows) for column in columns]
-                loss = losses(learner, config.clip, *some)
-                whole = loss["policy"] + loss["value"] - entropy_weight * loss["entropy"]
-                if learner.magnet:
-                    whole = whole + config.magnet * loss["magnet_kl"]
+                loss = losses(learner, config.clip, **{name: column.index_select(0, rows) for name, column in columns.items()})
+                whole = loss["policy"] + loss["value"]
+                for name, weight in weights.items():
+                    if name in loss:
+                        whole = whole + weight * loss[name]
                 whole.backward()  # type: ignore[no-untyped-call]
                 for name, scalar in loss.items():
                     sums[name] = sums.get(name, torch.zeros((), device=device)) + share * scalar.detach()

@@ -75,15 +75,15 @@ class Ranks:
         return (self.rank,) if self.rank else ()
 
     def share(self, deals: int, games: int = 1) -> int:
-        """The rank's part of an iteration's deals, of several games mixed. Raises ConfigError where they don't divide, or where a rank
-        would not deal all games."""
+        """The rank's part of an iteration's deals, of several games as they weigh. Raises ConfigError where they don't divide, or where a
+        rank would not deal all games."""
         if deals % self.world:
             raise ConfigError(
                 f"deals_per_iteration = {deals}: does not divide among {self.world} ranks; allowed: a multiple of {self.world}"
             )
         if deals < games * self.world:
             of_ranks = f" on each of {self.world} ranks" if self.world > 1 else ""
-            raise ConfigError(f"deals_per_iteration = {deals}: for {games} games{of_ranks}; allowed: from {games * self.world}")
+            raise ConfigError(f"deals_per_iteration = {deals}: for games of weight {games}{of_ranks}; allowed: from {games * self.world}")
         return deals // self.world
 
     def gather(self, value: T) -> list[T]:

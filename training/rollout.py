@@ -1,5 +1,6 @@
 """Whole deals of self-play, or against a frozen opponent: every decision of the learning parts, with what it returned in the end."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,10 +13,11 @@ from torch import nn
 from agents import AgentError
 from agents.canonical import canonical_states, original_actions
 from agents.learned import PARTS
-from pitchenv import Batch
+from pitchenv import Batch, Rules
 from pitchenv.engine.state import NOBODY, TRUMP
 from training.clock import Clock
 from training.players import Player
+from training.teachers import Teachers
 
 Array = NDArray[Any]
 
@@ -35,6 +37,7 @@ class Decisions:
     seat: NDArray[np.int64]  # (n,)
     wave: NDArray[np.int64]  # (n,) in which step of the batch
     exact: torch.Tensor | None = None  # (n, 70) float32: what actions come to with open hands, in points; nan where not known
+    taught: torch.Tensor | None = None  # (n, 70) float32: log-probabilities of the game's teacher; nan where it has none
 
     def __len__(self) -> int:
         return len(self.action)
@@ -43,7 +46,8 @@ class Decisions:
 class Buffer:
     """Rows that grow, kept from one iteration to the next so that nothing is allocated twice."""
 
-    def __init__(self, width: int, actions: int, exact: bool) -> None:
+    def __init__(self, width: int, actions: int, more: Sequence[str] = ()) -> None:
+        """`more`: the names of further columns of a number for each action."""
         self._columns: dict[str, Array] = {
             "state": np.zeros((0, width), np.float32),
             "mask": np.zeros((0, actions), np.bool_),
@@ -53,8 +57,7 @@ class Buffer:
             "seat": np.zeros(0, np.int64),
             "wave": np.zeros(0, np.int64),
         }
-        if exact:
-            self._columns["exact"] = np.zeros((0, actions), np.float32)
+        self._columns |= {name: np.zeros((0, actions), np.float32) for name in more}
         self._used = 0
 
     def clear(self) -> None:
@@ -76,7 +79,7 @@ class Buffer:
     def decisions(self) -> Decisions:
         """The rows so far, without a copy."""
         used = {name: column[: self._used] for name, column in self._columns.items()}
-        tensors = ("state", "mask", "action", "log_probs", "exact")
+        tensors = ("state", "mask", "action", "log_probs", "exact", "taught")
         return Decisions(**{name: torch.from_numpy(v) if name in tensors else v for name, v in used.items()})  # type: ignore[arg-type]
 
 
@@ -110,16 +113,23 @@ class Collector:
         self, batch: Batch, columns: tuple[Array, Array], canonical_suits: bool, device: torch.device, clock: Clock,
         partner: Player | None = None, after_bidding: Callable[[Array], None] | None = None,
         returns: Callable[[Array], NDArray[np.float32]] | None = None, exact: Callable[[Array], NDArray[np.float32]] | None = None,
+        teachers: Teachers | None = None,
     ) -> None:  # fmt: skip
         """`columns`: what of a state the networks read, the observation's and the hidden ones (`training.columns`).
 
         `after_bidding`: plays deals, an array of `MATCH`, from the end of the bidding to their ends, in place, if no player is asked to.
         `returns`: what ended deals, an array of `PUBLIC` (n,), bring each seat, (n, slots); if not given the rewards of the batch.
-        `exact`: what the actions of the seats to act, in an array of `MATCH` (n,), come to with open hands, (n, 70)."""
+        `exact`: what the actions of the seats to act, in an array of `MATCH` (n,), come to with open hands, (n, 70).
+        `teachers`: who is asked what they would do, too."""
         self._columns, self._seen = np.concatenate(columns), len(columns[0])
         self.batch, self.canonical_suits, self.device, self.clock, self.partner = batch, canonical_suits, device, clock, partner
-        self.after_bidding, self.returns, self.exact = after_bidding, returns, exact
+        self.after_bidding, self.returns, self.exact, self.teachers = after_bidding, returns, exact, teachers
         self._sides = np.array([rules.sides for rules in batch.rules])
+        self._in_turn = np.zeros(batch.size, np.int64)  # the side that learns where others don't
+        dealt = Counter[Rules]()
+        for i, rules in enumerate(batch.rules):
+            self._in_turn[i] = dealt[rules] % rules.sides
+            dealt[rules] += 1
         self._buffers: dict[str, Buffer] = {}
 
     @torch.no_grad()
@@ -133,14 +143,13 @@ class Collector:
             if player is not None:
                 player.reset(batch.rules[0], batch.size, [seed])
         for part in actors:
-            self._buffers.setdefault(part, Buffer(len(self._columns), batch.mask.shape[1], self._solves(part))).clear()
+            self._buffers.setdefault(part, Buffer(len(self._columns), batch.mask.shape[1], self._more(part))).clear()
         returns = np.zeros_like(batch.reward)
         actions = np.zeros(batch.size, np.int64)
         everywhere = np.arange(batch.size)
-        in_turn = everywhere // len(set(batch.rules)) % self._sides  # the games come in turn too
         learning_side = np.full(batch.size, -1)  # all of them
         for opponent in opponents:
-            learning_side[opponent.deals] = in_turn[opponent.deals]
+            learning_side[opponent.deals] = self._in_turn[opponent.deals]
         wave = decisions = 0
         while (live := self._live()).any():
             decisions += int(live.sum())
@@ -163,17 +172,21 @@ class Collector:
                     state = whole.take(self._columns, 1)
                 with self.clock("inference"):
                     on_device = torch.from_numpy(state).to(self.device)[:, : self._seen]
-                    logits = actors[part](on_device, torch.from_numpy(mask).to(self.device))
+                    mask_on_device = torch.from_numpy(mask).to(self.device)
+                    logits = actors[part](on_device, mask_on_device)
                     log_probs = torch.log_softmax(logits, -1).cpu()
                     chosen = torch.multinomial(torch.softmax(logits, -1).cpu(), 1, generator=random)
                 original = original_actions(to)
                 actions[rows] = np.take_along_axis(original, chosen.numpy(), 1)[:, 0]
-                exact = {}
-                if self.exact and self._solves(part):
+                more = {}
+                if self.exact and "exact" in self._more(part):
                     with self.clock("solver"):
-                        exact["exact"] = np.take_along_axis(self.exact(batch.matches[rows]), original, 1)
+                        more["exact"] = np.take_along_axis(self.exact(batch.matches[rows]), original, 1)
+                if self.teachers:
+                    with self.clock("teachers"):
+                        more["taught"] = self.teachers.log_probs(part, on_device, mask_on_device, rows).cpu().numpy()
                 self._buffers[part].append(
-                    **exact, state=state, mask=mask, action=chosen.squeeze(1).numpy(), log_probs=log_probs.numpy(), deal=rows,
+                    **more, state=state, mask=mask, action=chosen.squeeze(1).numpy(), log_probs=log_probs.numpy(), deal=rows,
                     seat=batch.seat[rows], wave=np.full(len(rows), wave),
                 )  # fmt: skip
             with self.clock("engine"):
@@ -188,9 +201,10 @@ class Collector:
         parts = {part: self._buffers[part].decisions() for part in actors}
         return Rollout(parts, returns, batch.matches["public"].copy(), decisions, learning_side)
 
-    def _solves(self, part: str) -> bool:
-        """Whether a part's actions are valued by the solver."""
-        return self.exact is not None and part == "play"
+    def _more(self, part: str) -> tuple[str, ...]:
+        """Which columns a part's decisions have for the solver and for teachers; the solver values no bids."""
+        solved, taught = self.exact is not None and part == "play", self.teachers is not None
+        return ("exact",) * solved + ("taught",) * taught
 
     def _live(self) -> Array:
         """Where somebody is still to be asked, (deals,) bool."""

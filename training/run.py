@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -30,11 +31,13 @@ from training.learner import Algorithm, Learner, Sizes, TrainingError
 from training.players import Player
 from training.ranks import ALONE, Ranks, checksum
 from training.starting_point import differences, start_from
+from training.teachers import Actors, freeze_teachers, load_teachers, teachers_by_game
 
 EVALUATION_SEED = 1_000_003  # deals of evaluations: the same in every run, none of them dealt in training
 OPPONENTS = ("random", "heuristic")
 EQUITY_FILE = "equity.npz"  # of a run: the table that its deals pay by
 OPPONENT_FOLDER = "opponent"  # of a run: the frozen opponent it learns against
+TEACHERS_FOLDER = "teachers"  # of a run: its frozen teachers
 
 
 def stream_seed(seed: int, *path: int) -> int:
@@ -65,6 +68,7 @@ class Run:
     learners: dict[str, Learner]
     partner: Policy | None  # plays the part that does not learn
     opponent: Policy | None  # plays the other sides
+    teachers: dict[Rules, Actors] = field(default_factory=dict)  # by the game they teach, for the run's columns
     equity: EquityTable | None = None  # what deals pay by, if not points
     iteration: int = 0
     decisions: int = 0
@@ -85,7 +89,8 @@ class Run:
             raise ConfigError(
                 f"partner = {config.partner!r}: is built on networks that may change; allowed: their own player, or a named one"
             )
-        run = cls._prepare(config, folder, partner, agents.load(config.opponent) if config.opponent else None, ranks)
+        opponent = agents.load(config.opponent) if config.opponent else None
+        run = cls._prepare(config, folder, partner, opponent, [agents.load(spec) for spec in config.teachers], ranks)
         if config.start_from:
             start_from(config, run.games, run.layout, run.learners)
         if config.equity:
@@ -97,6 +102,7 @@ class Run:
             if config.opponent:
                 freeze(config.opponent, folder / OPPONENT_FOLDER)
                 run.opponent = load_frozen(folder / OPPONENT_FOLDER)
+            freeze_teachers(config.teachers, folder / TEACHERS_FOLDER)
             if run.equity:
                 write_file(folder / EQUITY_FILE, run.equity.to_bytes())
             run.save()
@@ -111,13 +117,16 @@ class Run:
         """A run as its newest checkpoint has it. Raises InputError."""
         config, state = load_checkpoint(folder)
         partner = None if config.parts == "both" else load_run(newest_checkpoint(folder), greedy=not config.partner.startswith("sampled:"))
-        run = cls._prepare(config, folder, partner, load_frozen(folder / OPPONENT_FOLDER) if config.opponent else None, ranks)
+        opponent = load_frozen(folder / OPPONENT_FOLDER) if config.opponent else None
+        run = cls._prepare(config, folder, partner, opponent, load_teachers(config.teachers, folder / TEACHERS_FOLDER), ranks)
         run.equity = load_equity(folder / EQUITY_FILE, run.rules) if config.equity else None
         run._load_state_dict(state)
         return run
 
     @classmethod
-    def _prepare(cls, config: TrainConfig, folder: Path, partner: Policy | None, opponent: Policy | None, ranks: Ranks) -> Self:
+    def _prepare(
+        cls, config: TrainConfig, folder: Path, partner: Policy | None, opponent: Policy | None, teachers: Sequence[Policy], ranks: Ranks
+    ) -> Self:  # fmt: skip
         torch.set_num_threads(config.threads)
         partner_spec = config.partner
         if isinstance(partner, TwoPartPolicy):
@@ -126,14 +135,16 @@ class Run:
             partner = partner.parts[other]
         device, games = choose_device(config.device, ranks), config.load_games()
         run = cls(config, folder, games, device, {}, partner, opponent, ranks=ranks, partner_spec=partner_spec)
-        ranks.share(config.deals_per_iteration, len(run.games))  # refuses a number that doesn't divide, or is too small
+        ranks.share(config.deals_per_iteration, len(run.mixture))  # refuses a number that doesn't divide, or is too small
         if config.ppo.exact_cards and all(rules.sides > 2 for rules in games.values()):
             raise ConfigError(f"ppo.exact_cards = {config.ppo.exact_cards}: with more than two sides; allowed: 0")
         for spec, policy in ((config.partner, partner), (config.opponent, opponent)):
             if policy is not None:
                 Player(spec, policy, 0).reset(run.rules, 1, [0])  # refuses one for other rules
-        torch.manual_seed(stream_seed(config.seed, 0))
         seen, hidden = run.columns
+        canonical = config.network.canonical_suits
+        run.teachers = teachers_by_game(config.teachers, teachers, games, canonical, seen, run.layout)
+        torch.manual_seed(stream_seed(config.seed, 0))
         for part in PARTS if config.parts == "both" else (config.parts,):
             run.learners[part] = run.algorithm.create(Sizes(len(seen), len(seen) + len(hidden), ACTIONS), config).to(run.device)
         return run
@@ -147,6 +158,12 @@ class Run:
     def rules(self) -> Rules:
         """Those of the game, of several the first."""
         return next(iter(self.games.values()))
+
+    @property
+    def mixture(self) -> list[Rules]:
+        """What deals in turn are played by: the games, those of `config.games` as often as they weigh."""
+        names = [*self.config.games * (self.config.games_weight - 1), *self.games]
+        return [self.games[name] for name in names]
 
     @property
     def layout(self) -> Layout:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,12 +12,11 @@ from agents.learned import CheckpointError
 from pitchenv import Rules
 from pitchenv.observation import LAYOUT_VERSION, Layout
 from training.checkpoint import CONFIG_FILE, load_checkpoint
-from training.columns import live_columns
+from training.columns import FIRST, live_columns
 from training.config import ConfigError, TrainConfig
 from training.learner import Learner
 
 Columns = tuple[NDArray[np.int64], NDArray[np.int64]]  # as `live_columns` has them
-FIRST: Final = "layers.0.weight"
 
 
 def differences(state: Mapping[str, Any], games: Mapping[str, Rules]) -> Iterator[tuple[str, Any, Any]]:

@@ -27,6 +27,7 @@ from training.progress import Progress
 from training.ranks import Ranks
 from training.rollout import Collector, Opponent
 from training.run import Run
+from training.teachers import Teachers
 
 
 @contextlib.contextmanager
@@ -124,7 +125,7 @@ def collector_of(run: Run, clock: Clock) -> Collector:
     """What plays this rank's deals of every iteration."""
     config = run.config
     batch = Batch(
-        list(run.games.values()), run.ranks.share(config.deals_per_iteration), reward="score" if config.reward == "score" else "margin",
+        run.mixture, run.ranks.share(config.deals_per_iteration), reward="score" if config.reward == "score" else "margin",
         start_scores=config.start_scores, restart=False, skip_forced=True,
     )  # fmt: skip
     partner = after_bidding = returns = exact = None
@@ -141,7 +142,10 @@ def collector_of(run: Run, clock: Clock) -> Collector:
         from training.exact_values import ExactValues
 
         exact = ExactValues(config.ppo.exact_cards)
-    return Collector(batch, run.columns, config.network.canonical_suits, run.device, clock, partner, after_bidding, returns, exact)
+    teachers = Teachers(run.teachers, batch.rules, run.device) if run.teachers else None
+    return Collector(
+        batch, run.columns, config.network.canonical_suits, run.device, clock, partner, after_bidding, returns, exact, teachers
+    )
 
 
 def opponents_of(run: Run) -> list[Opponent]:

@@ -64,7 +64,7 @@ def ppo_step(ranks: Ranks, split: tuple[int, int]) -> tuple[list[torch.Tensor], 
     learner = ppo.PPOLearner.create(Sizes(5, 6, 4), (8,), (8,))
     (decisions, advantage, target), rows = global_batch(), own_rows(ranks, split)
     figures = ppo.update(
-        learner, part_of(decisions, rows), advantage[rows], target[rows], PPOConfig(minibatches=1), 2, 1e-3, 0.01, 0.25,
+        learner, part_of(decisions, rows), advantage[rows], target[rows], PPOConfig(minibatches=1), 2, 1e-3, {"entropy": -0.01}, 0.25,
         torch.Generator().manual_seed(2), CPU, ranks,
     )  # fmt: skip
     return [*learner.network.parameters(), *learner.critic.parameters()], figures
@@ -121,7 +121,7 @@ def broken_on_one(ranks: Ranks) -> str:
     if not ranks.first:
         target = target * np.float32(np.nan)
     figures = ppo.update(
-        learner, part_of(decisions, rows), advantage[rows], target[rows], PPOConfig(), 1, 1e-3, 0.0, 0.25, torch.Generator(), CPU, ranks
+        learner, part_of(decisions, rows), advantage[rows], target[rows], PPOConfig(), 1, 1e-3, {}, 0.25, torch.Generator(), CPU, ranks
     )
     try:
         check_finite(figures, "play")

@@ -48,6 +48,23 @@ def test_exact_advantages_stand_for_all_actions() -> None:
     assert float(loss["policy"].detach()) == pytest.approx(-((0.5 * -1.6 + 0.5 * 2.4) + 1.2) / 2)
 
 
+def test_teachers_count_where_there_is_one() -> None:
+    learner = certain_learner([0.0, math.log(3.0)], 2.0)  # probabilities ¼ and ¾
+    taught = torch.tensor([[0.5, 0.5], [torch.nan] * 2]).log()
+    loss = losses(
+        learner, 0.2, torch.zeros(2, 3), torch.ones(2, 2, dtype=torch.bool), torch.tensor([1, 1]),
+        torch.full((2, 2), math.log(0.5)), torch.zeros(2), torch.zeros(2), taught=taught,
+    )  # fmt: skip
+    assert float(loss["teacher_kl"].detach()) == pytest.approx(0.5 * (math.log(2) + math.log(2 / 3)) / 2)
+    loss["teacher_kl"].backward()
+    assert learner.network.layers[-1].bias.grad.tolist() == pytest.approx([-0.125, 0.125])  # (π − π_teacher) / 2 rows
+    illegal = losses(
+        learner, 0.2, torch.zeros(1, 3), torch.tensor([[True, False]]), torch.tensor([0]), torch.tensor([[0.0, -1e9]]), torch.zeros(1),
+        torch.zeros(1), taught=torch.tensor([[0.0, -1e9]]),
+    )  # fmt: skip
+    assert float(illegal["teacher_kl"].detach()) == 0
+
+
 def test_exact_advantages_are_over_what_was_expected() -> None:
     mask = torch.tensor([[True, True, False], [True, True, True]])
     values = torch.tensor([[1.0, 5.0, torch.nan], [torch.nan, 2.0, torch.nan]])
@@ -77,7 +94,7 @@ def test_losses_that_are_no_longer_finite_stop_the_training() -> None:
         PPOConfig(),
         1,
         1e-3,
-        0.0,
+        {},
         0.25,
         torch.Generator(),
         torch.device("cpu"),
@@ -113,7 +130,7 @@ def test_update_makes_good_actions_likelier() -> None:
         PPOConfig(minibatches=2),
         4,
         1e-2,
-        0.0,
+        {},
         0.25,
         torch.Generator().manual_seed(1),
         torch.device("cpu"),

@@ -76,8 +76,8 @@ def test_one_network_for_several_games(tmp_path: Path) -> None:
 
 
 def test_more_games_than_deals(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"deals_per_iteration = 24: for 25 games; allowed: from 25"):
+    with pytest.raises(ConfigError, match=r"deals_per_iteration = 24: for games of weight 25; allowed: from 25"):
         begin(tmp_path / "a", games=["smear"], house_rules=24)
-    with pytest.raises(ConfigError, match=r"deals_per_iteration = 24: for 13 games on each of 2 ranks; allowed: from 26"):
+    with pytest.raises(ConfigError, match=r"deals_per_iteration = 24: for games of weight 13 on each of 2 ranks; allowed: from 26"):
         Run.begin(small_config(games=["smear"], house_rules=12), tmp_path / "a", Ranks(0, 2))
     assert not (tmp_path / "a").exists()
