@@ -1,9 +1,11 @@
 """How much faster several ranks train than one, in one run: `python -m training.ranks_bench [options]`.
 
-One rank and several train in turn, each under torchrun. Every rank plays as many deals an iteration as the configuration says, so that
+One rank, several together, and as many runs apart that know nothing of each other train in turn, each under torchrun. What the runs apart
+come to, all added up, is the most that the machine lets so many processes do at once (its cores share caches, memory and often more); what
+ranks together lack of it, they wait for each other. Every rank plays as many deals an iteration as the configuration says, so that
 several learn from as many times more; with `--divide` they share that number instead, and what a gradient step costs whatever its
 minibatch (the optimiser, the ranks' exchange) counts for more. A rate is the median of `charts/decisions_per_second` over the iterations
-after the first two: learning included, start and evaluations left out. The figure is the median over rounds of the ratio within a round.
+after the first two: learning included, start and evaluations left out. Figures are medians over rounds of ratios within a round.
 It wants a core for every rank, and nothing else on the machine.
 """
 
@@ -31,7 +33,7 @@ WARM_UP: Final = 2  # iterations
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments:
-    """How much faster several ranks train than one."""
+    """How much faster several ranks train than one, and how much more as many runs apart do."""
 
     config: Path = Path("configs/quick.toml")
     """What is trained."""
@@ -47,52 +49,72 @@ class Arguments:
     """File for the result."""
 
 
-def decisions_a_second(config: Path, ranks: int, deals: int, iterations: int) -> float:
-    """The rate of a run of its own, `deals` an iteration over all ranks. Raises InputError when it fails."""
+def decisions_a_second(config: Path, ranks: int, deals: int, iterations: int, runs: int = 1) -> float:
+    """The rate of runs that are started together, added up: each of `ranks` ranks with `deals` an iteration. Raises InputError when one
+    fails."""
     with tempfile.TemporaryDirectory() as folder:
-        options = {
-            "run": f"{folder}/run", "iterations": iterations, "deals-per-iteration": deals, "evaluation.every": iterations,
-            "evaluation.final-deals": 2,
-        }  # fmt: skip
-        command = [
-            *(sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), "-m", "--"),
-            *("training", "train", str(config), *(text for name, value in options.items() for text in (f"--{name}", str(value)))),
-        ]
-        environment = os.environ | ONE_THREAD
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise InputError(f"{ranks} ranks: the run failed: {done.stderr.strip()[:400]}")
-        events = EventAccumulator(f"{folder}/run/tensorboard").Reload()
-        return float(statistics.median(event.value for event in events.Scalars("charts/decisions_per_second")[WARM_UP:]))
+        processes = [_begin(config, ranks, deals, iterations, Path(folder) / str(run)) for run in range(runs)]
+        try:
+            for process in processes:
+                said = process.communicate()[1]
+                if process.returncode:
+                    raise InputError(f"{ranks} ranks: the run failed: {said.strip()[:400]}")
+        finally:
+            for process in processes:
+                process.terminate()  # of those that are still there
+        return sum(_rate(Path(folder) / str(run)) for run in range(runs))
+
+
+def _begin(config: Path, ranks: int, deals: int, iterations: int, run: Path) -> "subprocess.Popen[str]":
+    options = {
+        "run": run, "iterations": iterations, "deals-per-iteration": deals, "evaluation.every": iterations, "evaluation.final-deals": 2,
+    }  # fmt: skip
+    command = [
+        *(sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), "-m", "--"),
+        *("training", "train", str(config), *(text for name, value in options.items() for text in (f"--{name}", str(value)))),
+    ]
+    return subprocess.Popen(command, env=os.environ | ONE_THREAD, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def _rate(run: Path) -> float:
+    events = EventAccumulator(str(run / "tensorboard")).Reload()
+    return float(statistics.median(event.value for event in events.Scalars("charts/decisions_per_second")[WARM_UP:]))
 
 
 def main(argv: list[str]) -> None:
-    """Print and write rates and their ratio. Raises InputError."""
+    """Print and write rates and their ratios. Raises InputError."""
     arguments = parse(Arguments, argv, "ranks_bench", option_names(Arguments))
     for name, least in (("ranks", 2), ("iterations", WARM_UP + 1), ("rounds", 1)):
         if (value := getattr(arguments, name)) < least:
             raise InputError(f"{name} = {value}: allowed: from {least}")
     if arguments.json:
         check_new_file("json", arguments.json)
-    deals = load_config(arguments.config).deals_per_iteration
+    number, config, iterations = arguments.ranks, arguments.config, arguments.iterations
+    deals = load_config(config).deals_per_iteration
     if arguments.divide:
-        Ranks(0, arguments.ranks).share(deals)
-    rates: dict[int, list[float]] = {1: [], arguments.ranks: []}
+        Ranks(0, number).share(deals)
+    rates: dict[str, list[float]] = {"one": [], "together": [], "apart": []}
+    ratios: dict[str, list[float]] = {"together": [], "apart": []}
     for round_ in range(arguments.rounds):
-        for ranks, seen in rates.items():
-            whole = deals if arguments.divide else deals * ranks
-            seen.append(decisions_a_second(arguments.config, ranks, whole, arguments.iterations))
-        one, several = (seen[-1] for seen in rates.values())
+        rates["one"].append(decisions_a_second(config, 1, deals, iterations))
+        rates["together"].append(decisions_a_second(config, number, deals if arguments.divide else deals * number, iterations))
+        rates["apart"].append(decisions_a_second(config, 1, deals, iterations, runs=number))
+        for kind, found in ratios.items():
+            found.append(rates[kind][-1] / rates["one"][-1])
+        one, together, apart = (found[-1] for found in rates.values())
         print(
-            f"round {round_ + 1}: {one:,.0f} decisions/s by one rank, {several:,.0f} by {arguments.ranks}: × {several / one:.2f}",
+            f"round {round_ + 1}: {one:,.0f} decisions/s by one rank; {together:,.0f} by {number} ranks together, × {together / one:.2f}; "
+            f"{apart:,.0f} by {number} runs apart, × {apart / one:.2f}",
             flush=True,
         )
-    ratio = statistics.median(several / one for one, several in zip(*rates.values(), strict=True))
-    print(f"{arguments.ranks} ranks on {cores()} cores: × {ratio:.2f} (median of {arguments.rounds})")
+    medians = {kind: statistics.median(found) for kind, found in ratios.items()}
+    print(
+        f"{number} processes on {cores()} cores (medians of {arguments.rounds}): "
+        + ", ".join(f"{kind} × {ratio:.2f}" for kind, ratio in medians.items())
+    )
     if arguments.json:
         given = {name: str(value) if isinstance(value, Path) else value for name, value in dataclasses.asdict(arguments).items()}
-        report = {**given, "cores": cores(), "decisions_per_second": rates, "ratio": ratio}
-        write_json("json", arguments.json, report)
+        write_json("json", arguments.json, {**given, "cores": cores(), "decisions_per_second": rates, "ratios": medians})
 
 
 if __name__ == "__main__":
