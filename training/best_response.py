@@ -203,6 +203,8 @@ def plan(arguments: Arguments, base: TrainConfig) -> list[Exploiter]:
         past_share=0.0,
         games=(),
         house_rules=0,
+        games_weight=1,
+        teachers=(),
         play_values="played",
         reward="margin" if base.reward == "equity" else base.reward,  # what a gain is measured in
         equity="",

@@ -19,6 +19,7 @@ FLAGS: Final = ("off_jack", "keep_trump", "discards_count", "trump_three")
 VALUES: Final[dict[str, Sequence[Any]]] = {**NUMBERS, **CHOICES, **dict.fromkeys(FLAGS, (False, True))}
 CHANGES: Final = (1, 6)  # how many fields are drawn anew, at least and at most
 DEALS: Final = 256  # that tell games apart
+HOUSE: Final = "house-"  # and a number: the name of one in a run
 
 
 def random_rules(random: random.Random) -> Rules:
@@ -46,7 +47,7 @@ def random_games(number: int, seed: int, without: Collection[Rules] = ()) -> dic
         if (deal := as_played(rules)) not in known:
             known.add(deal)
             found.append(rules)
-    return {f"house-{i + 1}": rules for i, rules in enumerate(found)}
+    return {f"{HOUSE}{i + 1}": rules for i, rules in enumerate(found)}
 
 
 @functools.lru_cache(maxsize=4096)

@@ -148,7 +148,7 @@ def losses(
     if taught is not None:
         known = ~taught[:, 0].isnan()
         theirs = taught[known]
-        out["teacher_kl"] = (theirs.exp() * (theirs - log_probs[known])).sum() / len(state)
+        out["teacher_kl"] = (torch.softmax(theirs, -1) * (theirs - log_probs[known])).sum() / len(state)
     return out
 
 

@@ -31,7 +31,7 @@ from training.learner import Algorithm, Learner, Sizes, TrainingError
 from training.players import Player
 from training.ranks import ALONE, Ranks, checksum
 from training.starting_point import differences, start_from
-from training.teachers import Actors, freeze_teachers, load_teachers, teachers_by_game
+from training.teachers import Actors, freeze_teachers, load_teachers, named_teachers, teachers_by_game
 
 EVALUATION_SEED = 1_000_003  # deals of evaluations: the same in every run, none of them dealt in training
 OPPONENTS = ("random", "heuristic")
@@ -90,7 +90,7 @@ class Run:
                 f"partner = {config.partner!r}: is built on networks that may change; allowed: their own player, or a named one"
             )
         opponent = agents.load(config.opponent) if config.opponent else None
-        run = cls._prepare(config, folder, partner, opponent, [agents.load(spec) for spec in config.teachers], ranks)
+        run = cls._prepare(config, folder, partner, opponent, named_teachers(config.teachers), ranks)
         if config.start_from:
             start_from(config, run.games, run.layout, run.learners)
         if config.equity:
@@ -103,6 +103,7 @@ class Run:
                 freeze(config.opponent, folder / OPPONENT_FOLDER)
                 run.opponent = load_frozen(folder / OPPONENT_FOLDER)
             freeze_teachers(config.teachers, folder / TEACHERS_FOLDER)
+            run._learn_from(load_teachers(config.teachers, folder / TEACHERS_FOLDER))  # the copies: who they are of may be trained on
             if run.equity:
                 write_file(folder / EQUITY_FILE, run.equity.to_bytes())
             run.save()
@@ -141,13 +142,16 @@ class Run:
         for spec, policy in ((config.partner, partner), (config.opponent, opponent)):
             if policy is not None:
                 Player(spec, policy, 0).reset(run.rules, 1, [0])  # refuses one for other rules
+        run._learn_from(teachers)
         seen, hidden = run.columns
-        canonical = config.network.canonical_suits
-        run.teachers = teachers_by_game(config.teachers, teachers, games, canonical, seen, run.layout)
         torch.manual_seed(stream_seed(config.seed, 0))
         for part in PARTS if config.parts == "both" else (config.parts,):
             run.learners[part] = run.algorithm.create(Sizes(len(seen), len(seen) + len(hidden), ACTIONS), config).to(run.device)
         return run
+
+    def _learn_from(self, teachers: Sequence[Policy]) -> None:
+        canonical = self.config.network.canonical_suits
+        self.teachers = teachers_by_game(self.config.teachers, teachers, self.games, canonical, self.columns[0], self.layout)
 
     @property
     def algorithm(self) -> Algorithm:
@@ -161,9 +165,13 @@ class Run:
 
     @property
     def mixture(self) -> list[Rules]:
-        """What deals in turn are played by: the games, those of `config.games` as often as they weigh."""
-        names = [*self.config.games * (self.config.games_weight - 1), *self.games]
-        return [self.games[name] for name in names]
+        """What deals in turn are played by: the games, those of `config.games` as often as they weigh; each evenly spread, so that any
+        stretch of deals has about its share of all."""
+        weight = self.config.games_weight
+        house = [name for name in self.games if name not in self.config.games] if self.config.games else []
+        places = [(k / weight, name) for name in self.games if name not in house for k in range(weight)]
+        places += [(k / len(house), name) for k, name in enumerate(house)]
+        return [self.games[name] for _, name in sorted(places, key=lambda place: place[0])]
 
     @property
     def layout(self) -> Layout:

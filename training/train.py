@@ -142,7 +142,9 @@ def collector_of(run: Run, clock: Clock) -> Collector:
         from training.exact_values import ExactValues
 
         exact = ExactValues(config.ppo.exact_cards)
-    teachers = Teachers(run.teachers, batch.rules, run.device) if run.teachers else None
+    teachers = (
+        Teachers(run.teachers, batch.rules, run.device) if run.teachers and max(config.ppo.teaching, config.ppo.teaching_end) else None
+    )
     return Collector(
         batch, run.columns, config.network.canonical_suits, run.device, clock, partner, after_bidding, returns, exact, teachers
     )

@@ -20,6 +20,8 @@ from pitchenv.records import rules_text
 from training.checkpoint import finished, load_checkpoint
 from training.files import write_file
 from training.result_file import write_json
+from training.run import TEACHERS_FOLDER
+from training.teachers import pinned_teachers
 from training.zoo_card import markdown
 
 COMMITS_FILE: Final = "commits.json"  # of a run: the commits of this repository that it was trained with
@@ -80,6 +82,7 @@ def pack(name: str, run: Path) -> dict[str, Any]:
         "training": {
             "config": config.to_dict(),
             **({"games": state["games"]} if config.games else {}),
+            **({"teachers": pinned_teachers(run / TEACHERS_FOLDER)} if config.teachers else {}),
             "commits": commits_of(run),
             "iterations": state["iteration"],
             "deals": state["iteration"] * config.deals_per_iteration,

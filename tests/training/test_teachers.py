@@ -1,5 +1,6 @@
 """Teachers: a run of several games that is drawn to what finished agents of single games do."""
 
+import json
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -14,7 +15,9 @@ from agents.learned import PARTS, CheckpointError, TwoPartPolicy
 from pitchenv import Batch, load_rules
 from pitchenv.engine.state import TRUMP
 from pitchenv.policies.heuristic import HeuristicPolicy
+from tests.training.conftest import SMALL
 from tests.training.runs import StopAt, begin, figures, refuse, weights
+from training.__main__ import main
 from training.columns import live_columns
 from training.config import ConfigError
 from training.duplicate import duplicate
@@ -70,6 +73,7 @@ def test_what_is_taught_is_learned(tmp_path: Path) -> None:
 def test_games_come_as_they_weigh(tmp_path: Path) -> None:
     run = begin(tmp_path / "run", games=["smear", "auction-3"], house_rules=3, games_weight=4)
     assert Counter(run.mixture) == {rules: 1 if name.startswith("house") else 4 for name, rules in run.games.items()}
+    assert run.mixture[:4] == [run.games[name] for name in ("smear", "auction-3", "house-1", "smear")]  # evenly, not in blocks
     with pytest.raises(ConfigError, match=r"deals_per_iteration = 24: for games of weight 43; allowed: from 43"):
         begin(tmp_path / "other", games=["smear", "auction-3"], house_rules=3, games_weight=20)
 
@@ -90,16 +94,44 @@ def test_a_run_keeps_its_teachers(small_run: Path, tmp_path: Path) -> None:
         Run.resume(first.folder)
 
 
+def test_teachers_are_the_copies_from_the_first_deal_on(small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = begin(tmp_path / "other", seed=2)  # what the teacher has become when it is copied
+    load, loaded = agents.load, agents.load(str(other.folder))
+    monkeypatch.setattr(agents, "load", lambda spec: loaded if spec == str(small_run) else load(spec))
+    run = begin(tmp_path / "run", teachers=[str(small_run)])
+    for part, actor in Run.resume(run.folder).teachers[run.rules].items():
+        assert all(torch.equal(a, b) for a, b in zip(actor.parameters(), run.teachers[run.rules][part].parameters(), strict=True))
+
+
+def test_exploiters_have_no_teachers(small_run: Path, tmp_path: Path) -> None:
+    run = begin(tmp_path / "one", teachers=[str(small_run)], exploiters=1, iterations=1)
+    several = begin(tmp_path / "several", games=["auction-4-partners", "smear"], house_rules=2, games_weight=3, teachers=[str(small_run)])
+    for agent in (run, several):
+        assert train(agent, StopAt(agent, 1)) is (agent is run)
+        out = tmp_path / f"{agent.folder.name}-exploited"
+        argv = ["best-response", str(agent.folder), "--out", str(out), "--iterations", "1", "--seeds", "1", "--deals", "2"]
+        assert main(argv) == 0
+        configs = [json.loads(path.read_text()) for path in out.glob("*-1/config.json")]
+        assert configs
+        assert all(not config["teachers"] and config["games_weight"] == 1 for config in configs)
+
+
 def test_who_can_not_teach(small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     argv = ["train", "--run", str(tmp_path / "a"), "--game", "auction-4-partners", "--teachers"]
     refuse(capsys, [*argv, "heuristic"], "teachers = 'heuristic'", "not two networks for one game", "zoo agent")
     refuse(capsys, [*argv, "zoo:family"], "teachers = 'zoo:family'", "not two networks for one game")
     refuse(capsys, [*argv, "zoo:smear"], "teachers = 'zoo:smear'", "not learned here", "auction-4-partners")
-    refuse(capsys, [*argv, "zoo:smeer"], "'zoo:smeer'", "did you mean")
+    refuse(capsys, [*argv, "zoo:smeer"], "'zoo:smeer'", "teachers", "did you mean")
     refuse(capsys, [*argv, str(small_run), "zoo:auction-4-partners"], "'zoo:auction-4-partners'", "the second one")
     refuse(capsys, [*argv, str(small_run), "--network.no-canonical-suits"], "network.canonical_suits = True", "allowed: False")
     spread = begin(tmp_path / "spread", start_scores="spread", iterations=1)
     assert train(spread, Stop())
-    refuse(capsys, [*argv, str(spread.folder)], str(spread.folder), "reads the score", "start_scores = 'spread'")
+    refuse(capsys, [*argv, str(spread.folder)], str(spread.folder), "reads more than the run does", "start_scores = 'spread'")
+    suits = begin(tmp_path / "suits", parts="bidding", partner=str(small_run), network={**SMALL["network"], "canonical_suits": False})
+    refuse(capsys, [*argv, str(suits.folder)], str(suits.folder), "canonical_suits", "allowed: True")  # its other part is as it should be
+    broken = begin(tmp_path / "broken", parts="play", partner=str(small_run))
+    torch.nn.init.constant_(broken.learners["play"].network.layers[0].weight, torch.nan)
+    broken.save()
+    refuse(capsys, [*argv, str(broken.folder)], str(broken.folder), "weights that are no numbers")
     refuse(capsys, [*argv, str(small_run), "--algorithm", "dmc"], "teachers", "algorithm = 'dmc'", "allowed: with 'ppo'")
     assert not (tmp_path / "a").exists()
