@@ -16,7 +16,7 @@ setup: .venv/ready
 
 RUN := runs/quick-$(shell date +%Y%m%d-%H%M%S)
 
-# About five minutes on two cores, then what it has come to, head to head.
+# About four minutes: a run, then what it has come to, head to head.
 train: setup
 	$(BIN)/python -m training train configs/quick.toml --run $(RUN)
 	$(BIN)/python -m training match $(RUN) random --rules auction-4-partners --deals 5000

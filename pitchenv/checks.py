@@ -118,7 +118,7 @@ def describe(error: ValidationError, cls: Any, given: Mapping[str, Any] | None =
     field, value = ".".join(where), fault["input"]
     if given and len(where) > 1:
         field, value = where[0], given[where[0]]
-    message = fault["msg"].replace("Input should be", "allowed:")
+    message = fault["msg"].replace("Input should be", "allowed:").replace("a valid tuple", "a list")
     bounds = _bounds(cls.__pydantic_fields__.get(where[0]) if where else None)
     if len(bounds) == 2:  # pydantic names only the bound that was broken, and none for another type
         span = f"{bounds[0]} … {bounds[1]}"

@@ -1,4 +1,4 @@
-"""The games of the rulebook's table, and house rules from a file."""
+"""The games that ship, and house rules from a file."""
 
 from pathlib import Path
 from typing import Any, Final

@@ -1,6 +1,6 @@
 """`Rules`: every way the family's games differ, as one checked, frozen value. A game is a value of `Rules`.
 
-The fields and what they mean are those of the rulebook; `pitchenv.games` has the games of its table.
+`rulebook.md` beside this file has every rule; `pitchenv.games` the games that ship.
 """
 
 import dataclasses
@@ -38,6 +38,44 @@ Bids = Annotated[tuple[Bid, ...], BeforeValidator(_bids)]
 class Rules:
     """The rules of a game; the defaults are `auction-4-partners`.
 
+    The table:
+        players, sides: seat s plays for side s % sides; as many sides as players is everyone alone.
+        lowest_rank, jokers: the pack has four suits from this rank (2 … 14, ace) up, and so many jokers.
+        off_jack: the other jack of trump's colour is a trump, below the jack, and a point.
+
+    The cards:
+        hand_size, tricks: cards dealt to a seat, and how many of them are played.
+        widow: cards of the stock that the pitcher takes into hand.
+        redraw: cards that every seat may exchange for others of the stock once trump is named. Then each discards down to `tricks` cards.
+        trump: `"declared"`, the pitcher names it; `"pitched"`, it is the suit of the first card led.
+        keep_trump: a trump may be put away only by who holds more than `tricks` of them (where trump is pitched this binds the first lead).
+        discards_count: the pips of what the pitcher discards count for his side in Game.
+
+    The auction:
+        auction: `"once"`, each seat has one turn; `"rounds"`, it goes round until all but one have passed.
+        min_bid: the lowest bid; the highest is `max_bid`, all points there are.
+        dealer_must_bid: what the dealer has to choose from if nobody else bids; if empty the dealer may pass, and the cards are thrown in.
+        dealer_steals: standing bids that the dealer may take by bidding the same: `"never"`, `"below_max"`, `"max_only"` or `"any"`.
+        thrown_in: who deals again then, `"same_dealer"` or `"next_dealer"`.
+
+    The play:
+        first_lead: whether the pitcher leads `"any"` card first, or `"trump"` if he has one (and trump is known).
+        follow: `"suit_may_trump"`, who has the suit led plays it or a trump, others any card; `"suit"`, who has it plays it;
+            `"suit_or_trump"`, who has it or trump plays one of those.
+
+    The points:
+        high_low: High and Low are the highest and lowest trump `"in_play"`, or those of the `"pack"`, if in play.
+        low_to: Low goes to the `"holder"` who was dealt it, or to the `"winner"` of the trick with it.
+        trump_three: the three of trump is worth 3 points.
+        game: the point for Game goes to the most `"pips"`, or to who wins the `"trump_ten"`.
+        joker_pips: pips of a joker, in Game.
+
+    The match:
+        target: points that win it.
+        win: who wins of the sides at the target: `"any"`, the pitcher's side before others, then the highest score; `"highest"`;
+            `"pitcher"`, the pitcher's side alone; `"made_bid"`, that side alone, and only by a bid it made.
+        overshoot: whether points take other sides than the pitcher's past the target (`"counts"`) or only up to it (`"capped"`).
+
     Raises RulesError (a ValueError) with one line that names the field, the value and what is allowed.
     """
 
@@ -74,7 +112,7 @@ class Rules:
             raise RulesError(message)
 
     def _senseless(self) -> Any:
-        """The rulebook's list of senseless combinations, one message each."""
+        """Combinations that make no game, one message each."""
         if self.players % self.sides:
             allowed = ", ".join(str(s) for s in range(2, self.players + 1) if self.players % s == 0)
             yield f"sides = {self.sides}: must divide players = {self.players}; allowed: {allowed}"

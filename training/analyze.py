@@ -39,7 +39,7 @@ class Arguments:
 
     agent: Annotated[str, tyro.conf.arg(metavar="AGENT")] = ""
     """An agent to ask what it would have done, and, where it says so, with what chance and what it expects of every action: random,
-    heuristic, a run folder, sampled:RUN, pimc:worlds=N, ismcts:iterations=N, search:RUN,worlds=N, or module:Class of your own."""
+    heuristic, zoo:NAME, a run folder, sampled:RUN, pimc:worlds=N, ismcts:iterations=N, search:RUN,worlds=N, or module:Class of your own."""
 
     json: Path | None = None
     """A file for all of it."""

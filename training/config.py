@@ -160,13 +160,13 @@ class TrainConfig:
     equity: str = ""
     """The table, as `python -m training equity` makes it."""
     reward_scale: Annotated[float, Field(gt=0, le=1e6)] = 0.25
-    """Rewards are multiplied by this, which brings margins to between a third (auction-7) and twice (oklahoma-4) unit spread."""
+    """Rewards are multiplied by this, which brings margins to about unit spread: less in auction-7, more in oklahoma-4."""
     device: Literal["cpu", "cuda", "auto"] = "cpu"
     """Where the networks live."""
     threads: Annotated[int, Field(ge=1, le=256)] = 1
     """Threads of the matrix products; a second one beside a busy core costs more than it brings."""
     matmul: Literal["float32", "bfloat16"] = "bfloat16"
-    """Products in bfloat16 with float32 sums, on processors that have instructions for it (about twice as fast); float32 on others."""
+    """Products in bfloat16 with float32 sums, on processors that have instructions for it (faster); float32 on others."""
     checkpoint_every: Annotated[int, Field(ge=1)] = 20
     """Iterations between checkpoints."""
     exploiters: Annotated[int, Field(ge=0, le=10**9)] = 0

@@ -94,4 +94,4 @@ def show(console: Console, table: EquityTable, made: float) -> None:
     if len(table.values) == 2 and table.method == "exact":
         even = np.full((1, 2), rules.target - 1)
         deals = 100 * table.equity(even, dealer=np.zeros(1, np.int64))[0, 0]
-        console.print(f"Whoever deals; where both need 1, the side that deals wins {deals:.1f} %.", highlight=False)
+        console.print(f"Averaged over the dealer; where both need 1, the side that deals wins {deals:.1f} %.", highlight=False)

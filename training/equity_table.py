@@ -39,8 +39,7 @@ class EquityTable:
     over the target whatever happens. Matches are taken never to be cut off.
 
     `method`: "exact", dynamic programming over all scores at once, up to four sides in the games of the table; "race" beyond, where the
-    scores of the sides move independently of each other (with five sides and more off by 0.005 on average and 0.03 at most, as
-    simulated matches told).
+    scores of the sides move independently of each other (an approximation).
     """
 
     rules: Rules

@@ -37,7 +37,7 @@ def bounds(values: NDArray[np.float64], method: Method = "t") -> tuple[float, fl
     """The ends of the 95 % interval of the mean of independent values (n,), n ≥ 2.
 
     "t": Student's. "bootstrap": the percentiles of the means of RESAMPLES resamples of a fixed seed (Efron and Tibshirani, "An introduction
-    to the bootstrap", 1993, chapter 13). Its time grows with n: about 20 s for 100,000 values.
+    to the bootstrap", 1993, chapter 13). Its time grows with n.
     """
     mean, width = interval(values)
     if method == "t" or np.ptp(values) == 0:  # where all values are the same, so are those of every resample

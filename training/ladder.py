@@ -44,7 +44,8 @@ class Arguments:
     """
 
     agents: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="AGENT AGENT …")]
-    """Two or more, each once: random, heuristic, the folder of a training run, or module:Class of your own (changes of its code go
+    """Two or more, each once: random, heuristic, zoo:NAME, a run folder, sampled:RUN, pimc:worlds=N, ismcts:iterations=N,
+    search:RUN,worlds=N, or module:Class of your own (changes of its code go
     unnoticed: take another folder then)."""
 
     out: Path

@@ -5,7 +5,7 @@ For every decision one tree is grown of what the seat can tell apart: actions se
 along actions legal in it, by UCB1; one new node; a rollout to the end of the deal; and every node passed learns what that was worth to the
 side that chose it, so that each side seeks its own (`agents.search.objective`) and the number of sides does not matter.
 
-What differs from the paper, each because it measured better or cost nothing:
+What differs from the paper:
 
 - Visit j of every action of the decision itself is in world j: all are compared in the same worlds (common random numbers).
 - Of the actions not tried at a node, the rollout policy's own comes first, then the others at random.

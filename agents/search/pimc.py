@@ -6,9 +6,9 @@ of the deal. Before them `heuristic` plays on at every seat after the action unt
 the auction, the exchange, a first lead that makes trump. Deals with more cards in hand than `exact` are too large to solve in every world:
 there `heuristic` plays on until they are not.
 
-`worlds` are drawn for the first lead. From then on a deal is solved four times as quickly, or more, with every trick that is done: so that
-many times as many are drawn, card by card (at most 16 times). Calls, whose values spread more, are given twice as many. An action other
-than `heuristic`'s is taken if it is ahead of that by `sure` standard errors of their difference, which is over the same worlds.
+`worlds` are drawn for the first lead. From then on a deal is solved much more quickly with every trick that is done: so four times as many
+are drawn for each, card by card (at most 16 times). Calls, whose values spread more, are given twice as many. An action other than
+`heuristic`'s is taken if it is ahead of that by `sure` standard errors of their difference, which is over the same worlds.
 
 Values are for the deal's margin and, where the deal ends the match, for winning it (`agents.search.objective`; not with maxⁿ). With more
 than two sides every side plays for itself (maxⁿ), in endings of at most `MAXN_EXACT` cards; before those `heuristic` plays on. With

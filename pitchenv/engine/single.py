@@ -1,4 +1,4 @@
-"""The kernels as Python calls them for one match: an array of records and an index (a record alone costs five times more to
+"""The kernels as Python calls them for one match: an array of records and an index (a record alone costs more to
 hand over)."""
 
 from pitchenv.actions import PASS

@@ -1,5 +1,7 @@
 """The games of the sources: every cell of the table, and the options noted in it."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -102,3 +104,17 @@ def test_every_game_plays_a_match(game):
             match.next_deal()
     assert match.deals_played == deals
     assert list(match.scores) != [0] * match.rules.sides
+
+
+def test_the_table_that_ships_for_people_says_the_same():
+    text = (Path(pitchenv.__file__).parent / "rulebook.md").read_text()
+    header, _, *rows = [line.strip("| ").split(" | ") for line in text[text.index("| field |") :].split("\n\n")[0].splitlines()]
+    assert [row[0] for row in rows] == FIELDS
+    for field, *cells in rows:
+        told = [re.sub(r"\(.*", "", cell).replace(", ", ",").strip() for cell in cells]
+        for k, name in enumerate(header[1:]):
+            while told[k] == "same":
+                told[k] = told[k - 1]
+            for number in range(2, 8) if name.startswith("auction-N") else [None]:
+                game, said = (name, told[k]) if number is None else (f"auction-{number}", told[k].replace("N", str(number)))
+                assert getattr(pitchenv.load_rules(game), field) == cell(field, said), (game, field)

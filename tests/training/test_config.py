@@ -43,6 +43,7 @@ def test_there_is_one_for_every_game() -> None:
         ({"algorithm": "dqn"}, ["algorithm", "'dqn'", "'ppo'", "'dmc'"]),
         ({"opponent": "heuristic", "opponent_share": 0.7, "past_share": 0.4}, ["past_share = 0.4", "opponent_share = 0.7", "up to 1"]),
         ({"house_rules": 3}, ["house_rules = 3", "with games"]),
+        ({"games": "smear"}, ["games = 'smear'", "allowed: a list"]),
         ({"games_weight": 2}, ["games_weight = 2", "with house_rules"]),
         ({"games": ["smear", "setback"], "games_weight": 0}, ["games_weight", "0", "1 … 10000"]),
         ({"teachers": ["zoo:smear"], "algorithm": "dmc"}, ["teachers = ('zoo:smear',)", "'dmc'", "'ppo'"]),
