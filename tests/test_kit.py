@@ -13,9 +13,8 @@ from hatchling.builders.wheel import WheelBuilder
 from nbclient import NotebookClient
 
 import pitchenv
-from agents import zoo
-from pitchenv.observation import layout
-from training.zoo_card import by_game, overview
+from pitchenv.checks import InputError
+from training import readme
 
 ROOT = Path(__file__).parents[1]
 
@@ -26,7 +25,7 @@ def test_the_wheel_holds_the_environment_library_alone(tmp_path: Path) -> None:
         names = file.namelist()
     tops = {name.split("/")[0] for name in names}
     assert tops == {"pitchenv", f"pitchenv-{pitchenv.__version__}.dist-info"}
-    assert "pitchenv/py.typed" in names
+    assert {"pitchenv/py.typed", "pitchenv/rulebook.md"} <= set(names)
     assert not [name for name in names if "__pycache__" in name or name.endswith((".nbi", ".nbc"))]
 
 
@@ -62,24 +61,14 @@ def test_importing_pitchenv_is_light() -> None:
     assert found.stderr == ""  # nothing compiles at import
 
 
-def test_readme_has_the_legend_of_the_observation() -> None:
+def test_readme_has_the_tables_of_what_is_there() -> None:
     text = (ROOT / "README.md").read_text()
-    found = re.search(r"<!-- legend -->\n(.*?)\n<!-- /legend -->", text, re.S)
-    assert found
-    assert found[1] == layout(4).table()
-
-
-def test_readme_has_the_agents_of_the_zoo() -> None:
-    text = (ROOT / "README.md").read_text()
-    found = re.search(r"<!-- zoo -->\n(.*?)\n<!-- /zoo -->", text, re.S)
-    assert found
-    assert found[1] == overview([card for card in map(zoo.card, zoo.names()) if not card["networks"]["any_rules"]])
-
-
-def test_readme_has_the_agent_of_the_family() -> None:
-    found = re.search(r"<!-- family -->\n(.*?)\n<!-- /family -->", (ROOT / "README.md").read_text(), re.S)
-    assert found
-    assert found[1] == by_game(zoo.card("family"))
+    assert readme.with_tables(text) == text
+    stale = re.sub(r"(?<=zoo:auction-2` \| )[0-9.]+", "9.99", text)
+    assert stale != text
+    assert readme.with_tables(stale) == text
+    with pytest.raises(InputError, match="no one place for the table 'zoo'"):
+        readme.with_tables(text.replace("<!-- zoo -->", ""))
 
 
 def test_readme_examples_run(tmp_path: Path) -> None:
