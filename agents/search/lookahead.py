@@ -11,9 +11,13 @@ what a policy leaves lying late in a deal is found in that way, as `pimc` finds 
 is over `SOLVED` times as many worlds.
 
 With inference, worlds are drawn from a larger pool by how likely the policy would have done in them what the others were seen to do.
+
+With `again`, actions that came out ahead of the policy's own are tried once more, in that many times as many worlds, and those decide: of
+several that are about as good one is always ahead by luck.
 """
 
-from typing import Any, Final, Literal
+from collections.abc import Callable
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +45,16 @@ OPTIONS: Final[dict[str, Option]] = {
     "top": whole(ACTIONS, 1, ACTIONS),
     "sure": real(1.0, 0.0, 100.0),
     "exact": whole(0, 0, 30),
+    "again": whole(0, 0, 100),
 }
+
+
+class Comparison(NamedTuple):
+    """Actions (a,), compared in the same worlds, in points."""
+
+    means: NDArray[np.float64]
+    ahead: NDArray[np.float64]  # of the policy's own
+    errors: NDArray[np.float64]  # the standard errors of that
 
 
 class LookAhead:
@@ -49,7 +62,8 @@ class LookAhead:
 
     `inference`: worlds weighted by the actions seen, which needs a policy with `probabilities`. `top`: only that many of the likeliest
     actions are tried. `sure`: standard errors by which an action must be ahead of the policy's own. `exact`: cards in all hands, from which
-    on worlds of two sides are solved.
+    on worlds of two sides are solved. `again`: times as many worlds for those that are ahead, 0 for no second try; not where all tries are
+    solved, which are many already.
     A choice is a function of the seed and the view: each decision is a batch of its own, with its own random numbers.
     """
 
@@ -57,9 +71,17 @@ class LookAhead:
     slow = True
 
     def __init__(
-        self, policy: Policy, worlds: int = 30, inference: bool = True, top: int = ACTIONS, sure: float = 1.0, exact: int = 0
+        self,
+        policy: Policy,
+        worlds: int = 30,
+        inference: bool = True,
+        top: int = ACTIONS,
+        sure: float = 1.0,
+        exact: int = 0,
+        again: int = 0,
     ) -> None:
-        self.policy, self.worlds, self.inference, self.top, self.sure, self.exact = policy, worlds, inference, top, sure, exact
+        self.policy, self.worlds, self.inference, self.top, self.sure = policy, worlds, inference, top, sure
+        self.exact, self.again = exact, again
         self._solver = Solver(match_points=MATCH_POINTS) if exact else None
         self._rules, self._seed = Rules(), 0
 
@@ -92,15 +114,24 @@ class LookAhead:
         inputs = view if self.policy.reads == "view" else observe(view, self._rules.players)
         own = int(self.policy.act(inputs, mask, seat)[0])
         tried = self._candidates(inputs, mask, seat, own)
-        late = self._solvable(view["public"])[0]
-        worlds, weights = self._worlds(view, seeds, self.worlds * (SOLVED if late else 1))
-        margins = self._outcomes(branches(worlds, tried), int(seat[0]) % self._rules.sides).reshape(len(tried), len(worlds))
-        means = margins @ weights
-        ahead = margins - margins[tried == own]
-        errors = np.sqrt(((ahead - (ahead @ weights)[:, None]) ** 2) @ weights**2)
-        better = ahead @ weights - self.sure * errors > 1e-9
-        choice = int(tried[np.where(better, means, -np.inf).argmax()]) if better.any() else own
+        late, draw = self._solvable(view["public"])[0], self._source(view, seeds)
+        compared = self._compare(tried, own, int(seat[0]), *draw(self.worlds * (SOLVED if late else 1)))
+        means, contenders = compared.means, tried
+        if self.again and not late and (compared.ahead > 0).any():
+            hopeful = (tried == own) | (compared.ahead > 0)
+            contenders = tried[hopeful]
+            compared = self._compare(contenders, own, int(seat[0]), *draw(self.worlds * self.again))
+            means[hopeful] = compared.means
+        better = compared.ahead - self.sure * compared.errors > 1e-9
+        choice = int(contenders[np.where(better, compared.means, -np.inf).argmax()]) if better.any() else own
         return choice, tried, means
+
+    def _compare(self, tried: NDArray[np.int64], own: int, seat: int, worlds: NDArray[Any], weights: NDArray[np.float64]) -> "Comparison":
+        """What actions come to in worlds (w,) of these weights."""
+        margins = self._outcomes(branches(worlds, tried), seat % self._rules.sides).reshape(len(tried), len(worlds))
+        over_own = margins - margins[tried == own]
+        ahead = over_own @ weights
+        return Comparison(margins @ weights, ahead, np.sqrt(((over_own - ahead[:, None]) ** 2) @ weights**2))
 
     def _outcomes(self, matches: NDArray[Any], side: int) -> NDArray[np.float64]:
         """What deals, MATCH (n,), come to for a side: solved where they can be, else played out, in place."""
@@ -117,17 +148,22 @@ class LookAhead:
         late: NDArray[np.bool_] = (public["phase"] == PLAY) & (public["held"].sum(axis=1) <= self.exact)
         return late & (self._solver is not None and self._rules.sides == 2)
 
-    def _worlds(self, view: NDArray[Any], seeds: NDArray[np.uint64], count: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Worlds (w,) of one view and what share of the average each is (w,); w is less than `count` where one was drawn twice."""
+    def _source(self, view: NDArray[Any], seeds: NDArray[np.uint64]) -> Callable[[int], tuple[NDArray[Any], NDArray[np.float64]]]:
+        """What draws so many worlds (w,) of one view, and says what share of the average each is (w,); w is less than asked for where one
+        was drawn twice."""
         if not self.inference:
-            return sample_worlds(view, count, seeds)[0], np.full(count, 1 / count)
+            return lambda count: (sample_worlds(view, count, seeds)[0], np.full(count, 1 / count))
         pool = sample_worlds(view, POOL * self.worlds, seeds)
         weights = world_weights(view, pool, self.policy)[0]
-        # Systematic resampling: world k is drawn ⌊count · weight⌋ times or once more.
-        ends = np.floor(np.cumsum(weights) * count + 0.5).astype(np.int64)
-        ends[-1] = count
-        drawn = np.diff(ends, prepend=0)
-        return pool[0, drawn > 0], drawn[drawn > 0] / count
+
+        def draw(count: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+            # Systematic resampling: world k is drawn ⌊count · weight⌋ times or once more.
+            ends = np.floor(np.cumsum(weights) * count + 0.5).astype(np.int64)
+            ends[-1] = count
+            drawn = np.diff(ends, prepend=0)
+            return pool[0, drawn > 0], drawn[drawn > 0] / count
+
+        return draw
 
     def _candidates(self, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]], own: int) -> NDArray[np.int64]:
         """The actions to try, in order of number; the policy's own is among them."""

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import agents
-from agents.search.lookahead import LookAhead, from_options
+from agents.search.lookahead import Comparison, LookAhead, from_options
 from agents.search.objective import MATCH_POINTS
 from agents.search.solver import Solver
 from pitchenv import Batch, Game, Rules, games, load_rules
@@ -46,7 +46,13 @@ def test_hidden_cards_make_no_difference(name: str) -> None:
 
 @pytest.mark.parametrize(
     "spec",
-    ["search:heuristic,worlds=4", "search:random,worlds=3", "search:random,worlds=4,inference=no,sure=0", "search:random,worlds=3,exact=9"],
+    [
+        "search:heuristic,worlds=4",
+        "search:random,worlds=3",
+        "search:random,worlds=4,inference=no,sure=0",
+        "search:random,worlds=3,exact=9",
+        "search:heuristic,worlds=3,again=2",
+    ],
 )
 def test_each_decision_stands_alone(spec: str) -> None:
     answers_row_by_row(agents.load(spec), load_rules("auction-3" if "exact" not in spec else "setback"), 20)
@@ -85,7 +91,7 @@ def test_late_worlds_are_solved(name: str) -> None:
             player.reset(rules, 1, 1)
             view, mask, seat = batch.views()[i : i + 1], batch.mask[i : i + 1], batch.seat[i : i + 1]
             world = batch.matches[i : i + 1]
-            player._worlds = lambda view, seeds, count, world=world: (world, np.ones(1))  # type: ignore[method-assign, misc]
+            player._source = lambda view, seeds, world=world: lambda count: (world, np.ones(1))  # type: ignore[method-assign, misc]
             own = world["public"]["turn"] % rules.sides == world["public"]["pitcher"] % rules.sides
             expected = np.where(own, 1, -1)[:, None] * solver.cards(world)
             if rules.sides == 2:
@@ -114,6 +120,34 @@ def test_it_does_as_the_bare_policy_unless_another_action_is_ahead_by_so_many_st
         changed.append(int((chosen != own).sum()))
     assert changed[0] > changed[1] > changed[2] >= 0
     assert changed[2] < 5  # where every world agrees
+
+
+@pytest.mark.parametrize(("second", "choice"), [([0.0, -1.0, 2.0], 2), ([0.0, -1.0, -2.0], 0), ([0.0, 3.0, 2.0], 1)])
+def test_actions_that_came_out_ahead_are_tried_again(second: list[float], choice: int) -> None:
+    batch = Batch("auction-4-partners", 1, seed=1)
+    view, mask, seat = batch.views(), batch.mask, batch.seat
+    legal = np.flatnonzero(mask[0])
+    assert len(legal) == 5  # pass, four bids
+    player = LookAhead(FirstLegal(), worlds=3, again=5)
+    player.reset(batch.rules[0], 1, 1)
+    tried: list[tuple[list[int], int]] = []
+    values = [dict(zip(legal, [0.0, 1.0, 2.0, -1.0, -3.0], strict=True)), dict(zip(legal, second, strict=False))]
+
+    def compare(actions: np.ndarray, own: int, seat: int, worlds: np.ndarray, weights: np.ndarray) -> Comparison:
+        means = np.array([values[len(tried)][action] for action in actions])
+        tried.append((actions.tolist(), round(float(1 / (weights.min())))))
+        return Comparison(means, means - means[actions == own], np.full(len(actions), 0.1))
+
+    player._compare = compare  # type: ignore[method-assign]
+    assert player.act(view, mask, seat)[0] == legal[choice]
+    assert [actions for actions, _ in tried] == [legal.tolist(), legal[:3].tolist()]
+    assert [number for _, number in tried] == [3, 15]
+    tried.clear()
+    assert player.values(view, mask, seat)[0, legal].tolist() == [*second, -1.0, -3.0]
+    tried.clear()
+    values[0] = dict(zip(legal, [0.0, -1.0, -1.0, -1.0, -1.0], strict=True))
+    assert player.act(view, mask, seat)[0] == legal[0]
+    assert len(tried) == 1
 
 
 def test_only_the_likeliest_actions_are_tried() -> None:
@@ -145,7 +179,7 @@ def test_inference_prefers_worlds_in_which_the_others_would_have_done_as_they_di
     for inference in (True, False):
         player = LookAhead(BidsOnAces(), worlds=100, inference=inference)
         player.reset(game.rules, 1, 1)
-        worlds, shares = player._worlds(view, seeds, 100)
+        worlds, shares = player._source(view, seeds)(100)
         assert len(worlds) == len(shares) <= 100
         assert shares.sum() == pytest.approx(1)
         with_ace.append(shares[worlds["hidden"]["hands"][:, 1] & ACES != 0].sum())
