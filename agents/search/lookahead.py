@@ -54,7 +54,7 @@ class Comparison(NamedTuple):
 
     means: NDArray[np.float64]
     ahead: NDArray[np.float64]  # of the policy's own
-    errors: NDArray[np.float64]  # the standard errors of that
+    errors: NDArray[np.float64]  # the standard errors of that; inf where one world says it all
 
 
 class LookAhead:
@@ -122,7 +122,7 @@ class LookAhead:
             contenders = tried[hopeful]
             compared = self._compare(contenders, own, int(seat[0]), *draw(self.worlds * self.again))
             means[hopeful] = compared.means
-        better = compared.ahead - self.sure * compared.errors > 1e-9
+        better = compared.ahead - (self.sure * compared.errors if self.sure else 0) > 1e-9
         choice = int(contenders[np.where(better, compared.means, -np.inf).argmax()]) if better.any() else own
         return choice, tried, means
 
@@ -131,7 +131,10 @@ class LookAhead:
         margins = self._outcomes(branches(worlds, tried), seat % self._rules.sides).reshape(len(tried), len(worlds))
         over_own = margins - margins[tried == own]
         ahead = over_own @ weights
-        return Comparison(margins @ weights, ahead, np.sqrt(((over_own - ahead[:, None]) ** 2) @ weights**2))
+        # The variance of a weighted mean, corrected for how few worlds have the weight: where one has all of it nothing is sure.
+        squares, alone = weights**2, weights.max() >= 1
+        errors = np.full(len(tried), np.inf) if alone else np.sqrt(((over_own - ahead[:, None]) ** 2) @ squares / (1 - squares.sum()))
+        return Comparison(margins @ weights, ahead, errors)
 
     def _outcomes(self, matches: NDArray[Any], side: int) -> NDArray[np.float64]:
         """What deals, MATCH (n,), come to for a side: solved where they can be, else played out, in place."""

@@ -150,6 +150,28 @@ def test_actions_that_came_out_ahead_are_tried_again(second: list[float], choice
     assert len(tried) == 1
 
 
+def test_few_worlds_make_nothing_sure() -> None:
+    batch = Batch("auction-4-partners", 1, seed=1)
+    worlds = np.repeat(batch.matches, 4)
+    tried = np.flatnonzero(batch.mask[0])[:2]
+    player = LookAhead(FirstLegal(), worlds=4, inference=False)
+    came_to = np.array([[0.0, 0.0, 0.0, 0.0], [1.0, 2.0, 1.0, 4.0]])
+    player._outcomes = lambda matches, side: came_to[:, : len(matches) // 2].ravel()  # type: ignore[method-assign]
+    even = player._compare(tried, int(tried[0]), 0, worlds, np.full(4, 0.25))
+    assert even.ahead.tolist() == [0.0, 2.0]
+    assert even.errors[1] == pytest.approx(np.std(came_to[1], ddof=1) / 2)  # of a mean of four
+    uneven = player._compare(tried, int(tried[0]), 0, worlds, np.array([0.7, 0.1, 0.1, 0.1]))
+    assert uneven.errors[1] == pytest.approx((0.1512 / 0.48) ** 0.5)  # Σ w² (x − 1.4)² over 1 − Σ w²
+    alone = player._compare(tried, int(tried[0]), 0, worlds[:1], np.ones(1))
+    assert alone.ahead[1] == 1
+    assert alone.errors[1] == np.inf
+    player._compare = lambda *_: alone  # type: ignore[method-assign]
+    for sure, choice in ((1.0, 0), (0.0, 1)):  # with 0, what is ahead is taken
+        player.sure, player.top = sure, 2
+        player.reset(batch.rules[0], 1, 1)
+        assert player.act(batch.views(), batch.mask, batch.seat)[0] == tried[choice]
+
+
 def test_only_the_likeliest_actions_are_tried() -> None:
     batch = Batch("auction-4-partners", 5, seed=3)
     player = LookAhead(FirstLegal(), worlds=2, top=2)
