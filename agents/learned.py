@@ -62,6 +62,11 @@ class NetworkPolicy:
             raise CheckpointError(f"players = {rules.players}: this network has slots for {self.slots} seats")
         self._random.manual_seed(seed % 2**63)
 
+    @property
+    def samples(self) -> bool:
+        """Whether it draws its actions from its probabilities."""
+        return not self.greedy
+
     @torch.no_grad()
     def probabilities(self, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
         """The chance of each action, (n, 70) float32."""
@@ -96,6 +101,16 @@ class TwoPartPolicy:
     def __init__(self, bidding: Policy, play: Policy) -> None:
         self.parts: dict[str, Policy] = {"bidding": bidding, "play": play}
         self.named: dict[str, str] = {}  # by part, the specs of those that `load_run` has loaded by name
+
+    @property
+    def slow(self) -> bool:
+        """Whether either part is."""
+        return any(getattr(part, "slow", False) for part in self.parts.values())
+
+    @property
+    def samples(self) -> bool:
+        """Whether either part draws its actions from its probabilities."""
+        return any(getattr(part, "samples", False) for part in self.parts.values())
 
     def reset(self, rules: Rules, size: int, seed: int) -> None:
         """Resets both parts."""

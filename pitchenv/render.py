@@ -75,16 +75,18 @@ def _legal(match: np.ndarray) -> str:
     return ", ".join([_cards(match[0]["public"], cards)] * bool(cards) + [action_name(a) for a in actions if a >= CARDS])
 
 
-def _cards(public: Record, mask: int) -> str:
-    """Cards by suit, trump first, each suit from its highest card down."""
-    rules = public["rules"]
-    at = row(int(rules["off_jack"]), int(public["trump"]))
+def cards_by_suit(public: Record, mask: int) -> list[list[int]]:
+    """The numbers of a mask's cards suit by suit, trump first, each suit from its highest card down."""
     trump = int(public["trump"])
+    at = row(int(public["rules"]["off_jack"]), trump)
     suits: dict[int, list[int]] = {}
     for card in sorted(cards_in(int(mask)), key=lambda card: -STRENGTH[at][card] if card < 52 or trump != NO_SUIT else card):
         suits.setdefault(int(SUIT_OF[at][card]), []).append(card)
-    order = sorted(suits, key=lambda suit: (suit != trump, -suit))
-    return " | ".join(" ".join(CARD_NAMES[card] for card in suits[suit]) for suit in order) or NOTHING
+    return [suits[suit] for suit in sorted(suits, key=lambda suit: (suit != trump, -suit))]
+
+
+def _cards(public: Record, mask: int) -> str:
+    return " | ".join(" ".join(CARD_NAMES[card] for card in suit) for suit in cards_by_suit(public, mask)) or NOTHING
 
 
 # What everybody knows

@@ -1,6 +1,5 @@
 """`python -m training bench`: how fast everything is, on one core, and beside other people's environments."""
 
-import json
 import os
 import platform
 import random
@@ -23,6 +22,7 @@ from pitchenv.actions import ACTIONS
 from pitchenv.checks import InputError
 from training.command_line import check_new_file, option_names, parse
 from training.peers import AecEpisode, peers
+from training.result_file import write_json
 from training.timing import Run, rates, until
 
 SIZES: Final = (64, 256, 1024, 4096, 16384)
@@ -89,10 +89,7 @@ def run(arguments: Arguments) -> dict[str, Any]:
         results["games"][name] = {"decisions a second": measured, "ratios": ratios(measured, sizes)}
         _print_game(name, results["games"][name], sizes)
     if arguments.json:
-        try:
-            arguments.json.write_text(json.dumps(results, indent=1) + "\n")
-        except OSError as fault:
-            raise InputError(f"json = {str(arguments.json)!r}: cannot be written: {fault.strerror}") from None
+        write_json("json", arguments.json, results)
     return results
 
 

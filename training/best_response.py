@@ -19,21 +19,19 @@ import numpy as np
 import tyro
 
 import agents
-import pitchenv
-from pitchenv import Rules, load_rules
+from pitchenv import Rules
 from pitchenv.checks import InputError, shown
 from pitchenv.policies import Policy
-from pitchenv.policies.heuristic import HEURISTIC_VERSION
 from pitchenv.records import rules_text
 from training.checkpoint import CONFIG_FILE, STATE_FILE, load_checkpoint
-from training.command_line import check_new_file, option_names, parse, rule_change
+from training.command_line import check_new_file, option_names, parse, rule_changes, rules_of
 from training.config import TrainConfig, from_dict, load_config
 from training.files import write_file
 from training.frozen import freeze, frozen_spec, load_frozen, made_by_freeze
 from training.intervals import interval
 from training.parts import fresh_matches
 from training.players import Player, play_deals
-from training.result_file import check_another, write_json
+from training.result_file import check_another, versions, write_json
 from training.run import Run, stream_seed
 from training.train import Stop, train
 
@@ -113,7 +111,7 @@ def begun_with(out: Path) -> str | None:
 def run(arguments: Arguments) -> dict[str, Any] | None:
     """Train what is not trained yet, measure, print, and return what `--json` writes; None when stopped on the way."""
     _check(arguments)
-    rules = load_rules(arguments.rules, **dict(rule_change(text) for text in arguments.changes))
+    rules = rules_of(arguments.rules, arguments.changes)
     exploiters = plan(arguments, _begin_or_go_on(arguments, rules))
     with Stop() as stop:
         for exploiter in exploiters:
@@ -195,7 +193,7 @@ def plan(arguments: Arguments, base: TrainConfig) -> list[Exploiter]:
         base,
         device="auto" if base.device == "cuda" else base.device,
         game=arguments.rules,
-        rules=dict(rule_change(text) for text in arguments.changes),
+        rules=rule_changes(arguments.changes),
         iterations=arguments.iterations,
         parts="both",
         opponent=agent,
@@ -206,7 +204,7 @@ def plan(arguments: Arguments, base: TrainConfig) -> list[Exploiter]:
         games_weight=1,
         teachers=(),
         play_values="played",
-        reward="margin" if base.reward == "equity" else base.reward,  # what a gain is measured in
+        reward="margin",  # what a gain is measured in
         equity="",
         exploiters=0,
         start_from="",
@@ -292,7 +290,7 @@ def _measure(arguments: Arguments, rules: Rules, exploiters: Sequence[Exploiter]
         "exploiters": rows,
         "best": {"name": best["name"], "gain": mean, "half_width": half_width},
         "lower_bound": max(0.0, mean - half_width),
-        "versions": {"pitchenv": pitchenv.__version__, "heuristic": HEURISTIC_VERSION},
+        "versions": versions(),
     }
 
 

@@ -1,6 +1,5 @@
 """`python -m training bidding-chart AGENT …`: what a bidder bids on which hands, and how often it makes it."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,25 +10,21 @@ import numpy as np
 import tyro
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.progress import Progress as Bar
-from rich.progress import TimeRemainingColumn
 
 import agents
-import pitchenv
-from pitchenv import Rules, load_rules
+from pitchenv import Rules
 from pitchenv.checks import InputError
 from pitchenv.engine import table
 from pitchenv.engine.state import POINTS, VIEW
-from pitchenv.policies.heuristic import HEURISTIC_VERSION
 from pitchenv.records import rules_text
-from training.command_line import check_new_file, option_names, parse, rule_change
+from training.command_line import check_new_file, option_names, parse, rules_of
 from training.duplicate import Progress
-from training.files import write_file
 from training.hand_classes import HandClasses
 from training.parts import fresh_matches, part_size
 from training.players import Player, play_deals
+from training.progress import bar_on
 from training.referee import names_of
-from training.result_file import check_another, write_json
+from training.result_file import check_another, versions, write_json, write_result
 
 DEALS: Final = 20_000
 MOST: Final = 10_000_000
@@ -89,13 +84,12 @@ def main(argv: Sequence[str]) -> None:
 
 def run(arguments: Arguments) -> dict[str, Any]:
     """Play, draw, write what was asked for, and return what `--json` writes. Raises InputError with one line."""
-    rules = load_rules(arguments.rules, **dict(rule_change(text) for text in arguments.changes))
+    rules = rules_of(arguments.rules, arguments.changes)
     _check(arguments)
     names = names_of(arguments.agents)
     players = [Player(name, agents.load(spec), i) for i, (name, spec) in enumerate(zip(names, arguments.agents, strict=True))]
     console, found = Console(), []
-    columns = (*Bar.get_default_columns()[:3], TimeRemainingColumn())
-    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with bar_on(console) as bar:
         for player in players:
             task = bar.add_task(player.name, total=arguments.deals)
             found.append(watch_bidding(player, rules, arguments.deals, arguments.seed, partial(bar.advance, task)))
@@ -103,7 +97,7 @@ def run(arguments: Arguments) -> dict[str, Any]:
     from training.bidding_picture import picture
 
     title = " ".join((arguments.rules if "/" not in arguments.rules else Path(arguments.rules).name, *arguments.changes))
-    _write_picture(arguments.png, picture(report, title))
+    write_result("png", arguments.png, picture(report, title))
     if arguments.json:
         write_json("json", arguments.json, report)
     for line in said(report):
@@ -172,7 +166,7 @@ def report_of(rules: Rules, found: Sequence[Bidding], deals: int, seed: int) -> 
             for bidding in found
         ],
         "fewest_shown": int(min(FEWEST, found[0].bids.sum(2).max())),
-        "versions": {"pitchenv": pitchenv.__version__, "heuristic": HEURISTIC_VERSION},
+        "versions": versions(),
     }  # fmt: skip
 
 
@@ -199,10 +193,3 @@ def _check(arguments: Arguments) -> None:
     if arguments.json:
         check_new_file("json", arguments.json)
         check_another("json", arguments.json, "the picture", arguments.png)
-
-
-def _write_picture(path: Path, content: bytes) -> None:
-    try:
-        write_file(Path(os.path.realpath(path)), content)  # a link stays one
-    except OSError as fault:
-        raise InputError(f"png = {str(path)!r}: cannot be written: {fault.strerror}") from None

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import tyro
 
+from pitchenv import Rules, load_rules
 from pitchenv.checks import InputError, check_keys
 
 T = TypeVar("T")
@@ -73,12 +74,20 @@ def check_new_file(option: str, path: Path) -> None:
         raise InputError(f"{option} = {str(path)!r}: cannot be written; allowed: a file in a folder that exists") from None
 
 
-def rule_change(text: str) -> tuple[str, Any]:
-    """`widow=2` as a field and a value: as TOML has it, or else a text."""
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise InputError(f"set {text!r}: allowed: FIELD=VALUE, such as widow=2")
-    try:
-        return name, tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return name, value
+def rules_of(game: str, changes: Sequence[str]) -> Rules:
+    """The rules of a game, by name or file, with fields changed as `--set` has them. Raises InputError."""
+    return load_rules(game, **rule_changes(changes))
+
+
+def rule_changes(texts: Sequence[str]) -> dict[str, Any]:
+    """`widow=2` and the like as fields and values, each as TOML has it, or else a text. Raises InputError."""
+    changes = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"set {text!r}: allowed: FIELD=VALUE, such as widow=2")
+        try:
+            changes[name] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            changes[name] = value
+    return changes

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from agents import AgentError
 from agents.canonical import canonical_states
-from agents.learned import PARTS, NetworkPolicy, TwoPartPolicy
+from agents.learned import PARTS, TwoPartPolicy
 from agents.networks import Critic
 from pitchenv import Batch, Rules
 from pitchenv.batch import as_bytes, batch_options
@@ -36,7 +36,6 @@ from pitchenv.checks import InputError
 from pitchenv.engine import seated, table
 from pitchenv.engine.state import MATCH, NOBODY, SEATS, TRUMP
 from pitchenv.observation import LAYOUT_VERSION, layout
-from pitchenv.policies.random import RandomPolicy
 from training.checkpoint import CONFIG_FILE, load_checkpoint
 from training.columns import live_columns
 from training.players import Player
@@ -190,8 +189,8 @@ def drawn_from(
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
     """Those of some rows of a batch at which a player draws its action, and from what probabilities (n, 70); they sum to 1.
 
-    A policy draws from the `probabilities` it states if it says so by an attribute `samples = True`; `random` and networks that are not
-    greedy do. Raises AgentError where they are no probabilities of legal actions.
+    A policy draws from the `probabilities` it states if it says so by an attribute `samples`. Raises AgentError where they are no
+    probabilities of legal actions.
     """
     for policy, some in _sampling_parts(player.policy, batch, rows):
         mask = batch.mask[some]
@@ -210,17 +209,8 @@ def _sampling_parts(policy: Any, batch: Batch, rows: NDArray[np.intp]) -> Iterat
         for part, some in zip(PARTS, (rows[bidding], rows[~bidding]), strict=True):
             if len(some):
                 yield from _sampling_parts(policy.parts[part], batch, some)
-    elif samples(policy):
+    elif getattr(policy, "samples", False):
         yield policy, rows
-
-
-def samples(policy: Any) -> bool:
-    """Whether a policy draws its actions from the probabilities it states (a policy of two parts: whether either does)."""
-    if isinstance(policy, TwoPartPolicy):
-        return any(samples(part) for part in policy.parts.values())
-    if isinstance(policy, NetworkPolicy):
-        return not policy.greedy
-    return isinstance(policy, RandomPolicy) or bool(getattr(policy, "samples", False))
 
 
 def _records(matches: np.ndarray, rows: NDArray[np.intp]) -> np.ndarray:

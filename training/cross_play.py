@@ -18,24 +18,21 @@ import numpy as np
 import tyro
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.progress import Progress as Bar
-from rich.progress import TimeRemainingColumn
 
 import agents
-import pitchenv
 from agents.learned import inputs_for
 from pitchenv import Rules, games, load_rules
 from pitchenv.checks import InputError
 from pitchenv.policies import Policy
-from pitchenv.policies.heuristic import HEURISTIC_VERSION
 from pitchenv.records import rules_text
-from training.command_line import check_new_file, option_names, parse, rule_change
+from training.command_line import check_new_file, option_names, parse, rules_of
 from training.duplicate import Progress, play_duplicate
 from training.intervals import interval
 from training.parts import seatings
 from training.players import Player
+from training.progress import bar_on
 from training.referee import names_of
-from training.result_file import write_json
+from training.result_file import versions, write_json
 
 DEALS: Final = 4_000
 MOST: Final = 10_000_000
@@ -80,7 +77,7 @@ class MixedSide:
 
     def __init__(self, members: Sequence[Policy]) -> None:
         self.members = tuple(members)
-        self.parts = dict(enumerate(members))  # a side with a slow member is slow (`training.parts`)
+        self.slow = any(getattr(policy, "slow", False) for policy in members)
         self.reads = "view" if any(policy.reads == "view" for policy in members) else "observation"
         self._sides = 0
 
@@ -131,7 +128,7 @@ def main(argv: Sequence[str]) -> None:
 
 def run(arguments: Arguments) -> dict[str, Any]:
     """Play, print the result, write what was asked for, and return what `--json` writes. Raises InputError with one line."""
-    rules = load_rules(arguments.rules, **dict(rule_change(text) for text in arguments.changes))
+    rules = rules_of(arguments.rules, arguments.changes)
     _check(arguments)
     check_partners(rules, arguments.rules)
     begun = time.perf_counter()
@@ -139,8 +136,7 @@ def run(arguments: Arguments) -> dict[str, Any]:
     pairs = list(combinations(players, 2))
     found: list[PairResult] = []
     console = Console()
-    columns = (*Bar.get_default_columns()[:3], TimeRemainingColumn())
-    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with bar_on(console) as bar:
         task = bar.add_task("deals", total=PAIRINGS * len(pairs) * arguments.deals)
         for a, b in pairs:
             found.append(cross_play(a, b, rules, arguments.deals, arguments.seed, partial(bar.advance, task)))
@@ -212,7 +208,7 @@ def report_of(names: Sequence[str], rules: Rules, found: Sequence[PairResult], d
         "largest_loss": {"agents": list(costly.names), "loss": costly.loss, "half_width": costly.loss_half_width},
         "illegal": illegal,
         "seconds": seconds,
-        "versions": {"pitchenv": pitchenv.__version__, "heuristic": HEURISTIC_VERSION},
+        "versions": versions(),
     }
 
 

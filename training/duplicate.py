@@ -17,13 +17,8 @@ from pitchenv import Rules
 from pitchenv.checks import InputError
 from pitchenv.policies import Policy
 from training.intervals import Method, bounds, interval, variance
-from training.parts import PART, Kept, PartResult, WinPart, part_size, play_match_part, play_part, seatings
+from training.parts import Kept, PartResult, WinPart, part_size, play_match_part, play_part, seatings
 from training.players import Player
-
-__all__ = [
-    "PART", "ControlResult", "MatchResult", "PartResult", "WinResult", "combine", "combine_wins", "duplicate", "part_size",
-    "play_duplicate", "play_matches", "play_part", "seatings",
-]  # fmt: skip
 
 Keep = Callable[[Kept], None]  # what was played, part by part
 Progress = Callable[[int], None]  # so many more deals or matches have been played in all seatings

@@ -1,6 +1,5 @@
 """`python -m training equity AGENT`: how likely a side is to win the match, from any score, between players of that kind."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +11,12 @@ from rich.console import Console
 from rich.table import Table
 
 import agents
-from pitchenv import load_rules
-from pitchenv.checks import InputError, whole_number
-from training.command_line import check_new_file, option_names, parse, rule_change
+from pitchenv.checks import whole_number
+from training.command_line import check_new_file, option_names, parse, rules_of
 from training.equity_outcomes import deal_outcomes
 from training.equity_table import EquityTable
-from training.files import write_file
 from training.players import Player
+from training.result_file import write_result
 
 COLUMNS = 11  # of the printed table: at most so many scores of the others
 MOST_DEALS = 10_000_000
@@ -58,17 +56,14 @@ def main(argv: Sequence[str]) -> None:
 
 def run(arguments: Arguments) -> EquityTable:
     """Make the table, print it, write it, and return it. Raises InputError with one line."""
-    rules = load_rules(arguments.rules, **dict(rule_change(text) for text in arguments.changes))
+    rules = rules_of(arguments.rules, arguments.changes)
     deals = whole_number("deals", arguments.deals, 1, MOST_DEALS)
     check_new_file("out", arguments.out)
     player = Player(arguments.agent, agents.load(arguments.agent), 0)
     outcomes = deal_outcomes(player, rules, deals, arguments.seed)
     table = EquityTable.solve(rules, outcomes, agent=arguments.agent, seed=arguments.seed)
     show(Console(), table, float(outcomes.weight @ (outcomes.pitcher > 0)))
-    try:
-        write_file(Path(os.path.realpath(arguments.out)), table.to_bytes())
-    except OSError as fault:
-        raise InputError(f"out = {str(arguments.out)!r}: cannot be written: {fault.strerror}") from None
+    write_result("out", arguments.out, table.to_bytes())
     return table
 
 

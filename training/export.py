@@ -32,7 +32,7 @@ from pitchenv.checks import InputError
 from pitchenv.engine.state import TRUMP
 from pitchenv.observation import layout
 from training.command_line import check_new_file, option_names, parse
-from training.files import write_file
+from training.result_file import write_result
 
 OPSET: Final = 13  # what the nodes below need; any runtime of the last years has it
 IR_VERSION: Final = 8
@@ -58,10 +58,7 @@ def main(argv: Sequence[str]) -> None:
     arguments = parse(Arguments, argv, "export", option_names(Arguments, without=("agent",)))
     check_new_file("onnx", arguments.onnx)
     content = onnx_bytes(networks_of(arguments.agent), arguments.agent)
-    try:
-        write_file(arguments.onnx, content)
-    except OSError as fault:
-        raise InputError(f"onnx = {str(arguments.onnx)!r}: cannot be written: {fault.strerror}") from None
+    write_result("onnx", arguments.onnx, content)
     print(f"{arguments.onnx}: {len(content):,} bytes")
 
 

@@ -10,22 +10,19 @@ from typing import Annotated, Any, Final
 import numpy as np
 import tyro
 from rich.console import Console
-from rich.progress import Progress as Bar
-from rich.progress import TimeRemainingColumn
 
 import agents
-import pitchenv
 from agents.learned import CheckpointError, NetworkPolicy, TwoPartPolicy
 from pitchenv import Rules, games, load_rules
 from pitchenv.checks import InputError
-from pitchenv.policies.heuristic import HEURISTIC_VERSION
 from training.command_line import check_new_file, option_names, parse
 from training.duplicate import Progress, play_duplicate
 from training.house_rules import random_games
 from training.intervals import interval
 from training.parts import seatings
 from training.players import Player
-from training.result_file import write_json
+from training.progress import bar_on
+from training.result_file import versions, write_json
 
 AGAINST: Final = "heuristic"
 MOST: Final = 10_000_000
@@ -94,8 +91,7 @@ def run(arguments: Arguments) -> dict[str, Any]:
     player = Player(arguments.agent, policy, 0)
     found: list[GameResult] = []
     console = Console()
-    columns = (*Bar.get_default_columns()[:3], TimeRemainingColumn())
-    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with bar_on(console) as bar:
         task = bar.add_task("deals", total=len(held_out) * arguments.deals)
         for i, (name, rules) in enumerate(drawn.items()):
             if name in held_out:
@@ -178,7 +174,7 @@ def report_of(arguments: Arguments, found: Sequence[GameResult], left_out: int, 
         "ahead": sum(game.margin - game.half_width > 0 for game in found),
         "behind": sum(game.margin + game.half_width < 0 for game in found),
         "seconds": seconds,
-        "versions": {"pitchenv": pitchenv.__version__, "heuristic": HEURISTIC_VERSION},
+        "versions": versions(),
     }
 
 

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from scipy import stats
 
 Method = Literal["t", "bootstrap"]
-METHODS: Final[tuple[Method, ...]] = ("t", "bootstrap")
 CONFIDENCE: Final = 0.95
 RESAMPLES: Final = 9999
 BOOTSTRAP_SEED: Final = 1

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 import agents
-from pitchenv import Rules, load_rules
+from pitchenv import Rules
 from pitchenv.checks import InputError
 from pitchenv.policies import Policy
-from training.command_line import option_names, parse, rule_change
+from training.command_line import option_names, parse, rules_of
 from training.ladder_play import AgentFault, Part, digest, play
 from training.ladder_report import progress, show, write_tables
 from training.ladder_results import Standings, standings
@@ -82,7 +82,7 @@ def main(argv: Sequence[str]) -> None:
 
 def run(arguments: Arguments) -> Standings:
     """Play what is missing, write the tables, print and return the standings. Raises InputError with one line."""
-    rules = load_rules(arguments.rules, **dict(rule_change(text) for text in arguments.changes))
+    rules = rules_of(arguments.rules, arguments.changes)
     policies = _check(arguments, rules)
     wanted = Settings(arguments.agents, tuple(map(digest, arguments.agents)), rules, arguments.deals, arguments.seed)
     with Store.open(arguments.out, wanted) as store:

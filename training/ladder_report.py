@@ -11,13 +11,12 @@ from typing import Any, Final
 
 import numpy as np
 from rich.console import Console
-from rich.progress import Progress as Bar
-from rich.progress import TimeRemainingColumn
 from rich.table import Table
 
 from pitchenv.records import rules_text
 from training.ladder_results import Standings
 from training.ladder_store import Store
+from training.progress import bar_on
 from training.ratings import BOOTSTRAPS, PRIOR
 
 SECONDS_BETWEEN_LINES: Final = 30.0
@@ -29,8 +28,7 @@ def progress(console: Console, total: int, before: int) -> Iterator[Callable[[],
     """A bar on a terminal, a line now and then elsewhere; what it gives is called for each part done."""
     begun = said = time.monotonic()
     console.print(f"parts to play: {total}" + (f"; there already: {before}" if before else ""), highlight=False)
-    columns = (*Bar.get_default_columns()[:3], TimeRemainingColumn())
-    with Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with bar_on(console) as bar:
         task, done = bar.add_task("parts", total=total), 0
 
         def advance() -> None:

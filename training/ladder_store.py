@@ -21,12 +21,11 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-import pitchenv
 from pitchenv import Rules
 from pitchenv.checks import InputError, shown
-from pitchenv.policies.heuristic import HEURISTIC_VERSION
 from training.files import LOCK_FILE, alone_in, write_file
 from training.ladder_play import Part
+from training.result_file import versions
 
 SETTINGS_FILE: Final = "ladder.json"
 VOIDED_FILE: Final = "voided.json"
@@ -51,7 +50,7 @@ class Settings:
             "rules": self.rules.to_dict(),
             "deals": self.deals,
             "seed": self.seed,
-            "versions": {"pitchenv": pitchenv.__version__, "heuristic": HEURISTIC_VERSION},
+            "versions": versions(),
         }
 
 

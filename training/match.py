@@ -10,16 +10,16 @@ import numpy as np
 import tyro
 from rich.console import Console
 from rich.progress import Progress as Bar
-from rich.progress import TimeRemainingColumn
 
-from pitchenv import Rules, load_rules
+from pitchenv import Rules
 from pitchenv.checks import InputError
 from pitchenv.records import match_record, write_records
-from training.command_line import check_new_file, option_names, parse, rule_change
+from training.command_line import check_new_file, option_names, parse, rules_of
 from training.duplicate import Keep, Progress
 from training.intervals import Method
 from training.match_report import report_of, show
 from training.parts import Kept
+from training.progress import bar_on
 from training.referee import MIN_DEALS, Match, names_of, play, play_whole, players_of, value_of
 from training.result_file import check_another, write_json
 from training.workers import MOST as MOST_WORKERS
@@ -91,7 +91,7 @@ def main(argv: Sequence[str]) -> None:
 
 def run(arguments: Arguments) -> dict[str, Any]:
     """Play, print the result, write what was asked for, and return what `--json` writes. Raises InputError with one line."""
-    rules = load_rules(arguments.rules, **dict(rule_change(text) for text in arguments.changes))
+    rules = rules_of(arguments.rules, arguments.changes)
     _check(arguments)
     names = names_of(arguments.agents)
     players_of.cache_clear()  # a run may have gone on since
@@ -102,8 +102,7 @@ def run(arguments: Arguments) -> dict[str, Any]:
     match = Match(names, arguments.agents, rules, arguments.seed, arguments.control, keep=arguments.records is not None)
     console = Console()
     keep = _recorder(arguments.records, rules, names) if arguments.records else None
-    columns = (*Bar.get_default_columns()[:3], TimeRemainingColumn())
-    with interrupted_by_sigterm(), Bar(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with interrupted_by_sigterm(), bar_on(console) as bar:
         deals, workers = deals_of(arguments), arguments.workers
         method: Method = "bootstrap" if arguments.bootstrap else "t"
         advance = _advance(bar, "deals", deals)

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-import pitchenv
-from pitchenv.policies.heuristic import HEURISTIC_VERSION
 from pitchenv.records import rules_text
 from training.duplicate import MatchResult, WinResult
+from training.result_file import versions
 
 Say = Callable[[str], None]
 
@@ -34,7 +33,7 @@ def report_of(result: MatchResult, wins: WinResult | None, seed: int, until: flo
         "variance_ratio": _known(result.variance_ratios),
         "illegal": result.illegal,
         "seconds": result.seconds,
-        "versions": {"pitchenv": pitchenv.__version__, "heuristic": HEURISTIC_VERSION},
+        "versions": versions(),
     }
     if until is not None:
         report["until"] = until

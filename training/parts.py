@@ -4,11 +4,10 @@ All cards of a part follow from the seed and the part's number, and the agents a
 depends on the agents, the rules, the seed, its number and its size, and on nothing else. Deal k of a seed is the same whoever plays it.
 """
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,14 +47,12 @@ class Kept:
 class PartResult:
     """What a part of single deals came to. It pickles."""
 
-    part: int
     margins: NDArray[np.float64]  # (agents, agents, deals), row over column, the mean over the deal's plays
     sums: NDArray[np.float64]  # (agents, agents, plays), over the deals: of the margin in each seating; 0 where one of the two doesn't play
     squares: NDArray[np.float64]  # (agents, agents, plays), of its square
     illegal: tuple[int, ...]  # illegal proposals by agent
     control: "ControlPart | None"  # of agent 0 over agent 1, where a value network was given
     kept: Kept | None  # the plays, if asked for
-    seconds: float
 
     @property
     def deals(self) -> int:
@@ -67,13 +64,11 @@ class PartResult:
 class WinPart:
     """What a part of whole matches came to. It pickles."""
 
-    part: int
     wins: NDArray[np.float64]  # (agents, matches)
     undecided: int
     deals_played: int
     illegal: tuple[int, ...]
     kept: Kept | None
-    seconds: float
 
     @property
     def deals(self) -> int:
@@ -113,11 +108,7 @@ def part_size(policies: Sequence[Policy], sides: int) -> int:
     batches bring it nothing.
     """
     plays = len(seatings(len(policies), sides))
-    return PART if any(map(_is_slow, policies)) else max(1, AT_ONCE // plays)
-
-
-def _is_slow(policy: Any) -> bool:
-    return bool(getattr(policy, "slow", False)) or any(map(_is_slow, getattr(policy, "parts", {}).values()))
+    return PART if any(getattr(policy, "slow", False) for policy in policies) else max(1, AT_ONCE // plays)
 
 
 def play_part(
@@ -129,7 +120,6 @@ def play_part(
     A whole part has `size` deals (by default `part_size`), and the deals before it are whole parts; this one, if it is the last, may have
     fewer: `deals`. With `value`, which takes two players, the result has a control variate for each play.
     """
-    begun = time.perf_counter()
     plan, at_side, dealt = _ready(players, rules, (seed, 0, part), deals, size)
     watch = None
     if value is not None:
@@ -141,10 +131,9 @@ def play_part(
     score = _by_agent(change, plan, len(players))
     of_play = score[:, None] - score[None, :]  # (agents, agents, plays, deals)
     return PartResult(
-        part=part, margins=np.nanmean(of_play, axis=2), sums=np.nansum(of_play, axis=3), squares=np.nansum(of_play**2, axis=3),
+        margins=np.nanmean(of_play, axis=2), sums=np.nansum(of_play, axis=3), squares=np.nansum(of_play**2, axis=3),
         illegal=tuple(player.illegal for player in players), control=watch.summary(of_play[0, 1]) if watch else None,
         kept=Kept(ended, np.arange(len(ended)), at_side) if keep else None,
-        seconds=time.perf_counter() - begun,
     )  # fmt: skip
 
 
@@ -159,7 +148,6 @@ def play_match_part(
     keep: bool = False,
 ) -> WinPart:
     """The same of whole matches, played until they are won or cut off after MAX_DEALS deals. Raises AgentError."""
-    begun = time.perf_counter()
     plan, at_side, dealt = _ready(players, rules, (seed, 1, part), matches, size)
     deals: list[tuple[np.ndarray, NDArray[np.int64]]] = []
     ended = _play_to_the_end(players, rules, np.tile(dealt, len(plan)), at_side, deals if keep else None)
@@ -172,8 +160,8 @@ def play_match_part(
         fewest = sides_held == sides_held[sides_held > 0].min()
         wins[agent] = shares[agent, fewest].mean(axis=0)
     return WinPart(
-        part=part, wins=wins, undecided=int(np.count_nonzero(winner == NOBODY)), deals_played=int(ended["public"]["deals_played"].sum()),
-        illegal=tuple(player.illegal for player in players), kept=kept, seconds=time.perf_counter() - begun,
+        wins=wins, undecided=int(np.count_nonzero(winner == NOBODY)), deals_played=int(ended["public"]["deals_played"].sum()),
+        illegal=tuple(player.illegal for player in players), kept=kept,
     )  # fmt: skip
 
 

@@ -17,10 +17,10 @@ from rich.console import Console
 from rich.text import Text
 
 import agents
-from pitchenv import Batch, Game, Rules, load_rules
+from pitchenv import Batch, Game, Rules
 from pitchenv.checks import InputError, whole_number
 from pitchenv.records import FORMAT, match_record, read_records, write_records
-from training.command_line import check_new_file, option_names, parse, rule_change
+from training.command_line import check_new_file, option_names, parse, rules_of
 from training.parts import fresh_matches
 from training.play_input import menu_of, understand
 from training.play_screen import HELP, Screen
@@ -85,7 +85,7 @@ def main(argv: Sequence[str]) -> None:
 
 def run(arguments: Arguments) -> list[dict[str, Any]]:
     """Play until the matches are over or the person leaves; returns the records of what was played. Raises InputError with one line."""
-    rules = load_rules(arguments.rules, **dict(rule_change(text) for text in arguments.changes))
+    rules = rules_of(arguments.rules, arguments.changes)
     _check(arguments, rules)
     console = Console(highlight=False, markup=False, emoji=False)
     if not console.is_terminal:

@@ -9,9 +9,8 @@ from rich.text import Text
 
 from pitchenv import Rules
 from pitchenv.actions import action_name
-from pitchenv.cards import CARD_NAMES, CARDS, SUIT_NAMES, cards_in
-from pitchenv.engine.state import NOBODY
-from pitchenv.engine.suits import STRENGTH, SUIT_OF, row
+from pitchenv.cards import CARD_NAMES, CARDS, SUIT_NAMES
+from pitchenv.render import cards_by_suit
 from training.play_input import SYMBOLS, Menu
 from training.play_points import View
 
@@ -94,23 +93,14 @@ class Page:
 
     def hand(self, view: View) -> list[int]:
         """The cards in hand as they lie: trump first, each suit from its highest card down."""
-        return [card for suit in self.by_suit(view, int(view["hand"])) for card in suit]
-
-    def by_suit(self, view: View, mask: int) -> list[list[int]]:
-        """Some cards suit by suit, as `hand` has them."""
-        trump = int(view["public"]["trump"])
-        of_rules = row(int(self.rules.off_jack), trump)
-        suits: dict[int, list[int]] = {}
-        for card in sorted(cards_in(mask), key=lambda card: -int(STRENGTH[of_rules][card]) if card < 52 or trump != NOBODY else card):
-            suits.setdefault(int(SUIT_OF[of_rules][card]), []).append(card)
-        return [suits[suit] for suit in sorted(suits, key=lambda suit: (suit != trump, -suit))]
+        return [card for suit in cards_by_suit(view["public"], int(view["hand"])) for card in suit]
 
     def cards(self, view: View, mask: int, menu: Menu | None = None) -> Text:
         """Cards by suit, those of the menu with their numbers."""
         numbers = {action: f"{number}:" for number, action in (menu or {}).items()}
         by_suit = [
             Text("  ").join(Text.assemble((numbers.get(card, ""), "dim"), self.card(card)) for card in suit)
-            for suit in self.by_suit(view, mask)
+            for suit in cards_by_suit(view["public"], mask)
         ]
         return Text("  |  ").join(by_suit)
 

@@ -1,13 +1,12 @@
 """Who won which point of a deal, told from what one seat knows: the cards are on the table, and the points are public."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from pitchenv.cards import ACE, HIGH_JOKER, JACK, LOW_JOKER, cards_in, number, same_colour
-from pitchenv.engine.points import LOW_TO_WINNER, PACK, TRUMP_TEN, pips
-from pitchenv.engine.suits import STRENGTH, SUIT_OF, row
+from pitchenv.cards import ACE, HIGH_JOKER, JACK, LOW_JOKER, number, same_colour
+from pitchenv.engine.points import LOW_TO_WINNER, PACK, TRUMP_TEN, extreme_trumps, holder, pips, taker
+from pitchenv.engine.state import NOBODY
 
 View = Any  # a `VIEW` record; NumPy's types say nothing of its fields
 
@@ -30,21 +29,18 @@ def points_of(view: View) -> list[Point]:
     """
     public = view["public"]
     rules, trump = public["rules"], int(public["trump"])
-    of_rules = row(int(rules["off_jack"]), trump)
-    played = int(np.bitwise_or.reduce(public["played"]))
-    trumps = sorted((c for c in cards_in(played) if SUIT_OF[of_rules][c] == trump), key=lambda c: int(STRENGTH[of_rules][c]))
-    high, low = (trumps[-1], trumps[0]) if trumps else (None, None)
+    high, low = (_or_none(card) for card in extreme_trumps(view))
     if rules["high_low"] == PACK:
         ace, lowest = number(ACE, trump), number(int(rules["lowest_rank"]), trump)
-        high, low = ace if ace in trumps else None, lowest if lowest in trumps else None
-    low_side = _taker(public, low) if rules["low_to"] == LOW_TO_WINNER else _holder(public, low)
-    points = [Point("High", high, 1, _holder(public, high)), Point("Low", low, 1, low_side)]
+        high, low = (card if _side(holder, view, card) is not None else None for card in (ace, lowest))
+    low_side = _side(taker if rules["low_to"] == LOW_TO_WINNER else holder, view, low)
+    points = [Point("High", high, 1, _side(holder, view, high)), Point("Low", low, 1, low_side)]
     cards = [("Jack", number(JACK, trump), 1)]
     cards += [("Off-jack", number(JACK, same_colour(trump)), 1)] * bool(rules["off_jack"])
     cards += [("High joker", HIGH_JOKER, 1), ("Low joker", LOW_JOKER, 1)][: int(rules["jokers"])]
     cards += [("Three", number(3, trump), 3)] * bool(rules["trump_three"])
     cards += [("Game", number(10, trump), 1)] * bool(rules["game"] == TRUMP_TEN)
-    points += [Point(name, card, worth, _taker(public, card)) for name, card, worth in cards]
+    points += [Point(name, card, worth, _side(taker, view, card)) for name, card, worth in cards]
     if rules["game"] != TRUMP_TEN:
         sides = range(int(rules["sides"]))
         rest = [int(public["points"][side]) - sum(p.worth for p in points if p.side == side) for side in sides]
@@ -62,13 +58,10 @@ def pips_of(view: View) -> list[int]:
     return totals
 
 
-def _taker(public: Any, card: int | None) -> int | None:
-    """The side that took a card in a trick."""
-    return None if card is None else next((s for s, cards in enumerate(public["taken"].tolist()) if cards >> card & 1), None)
+def _side(of: Callable[[View, int], int], view: View, card: int | None) -> int | None:
+    """The side that has taken or played a card, as `of` says."""
+    return None if card is None else _or_none(of(view, card))
 
 
-def _holder(public: Any, card: int | None) -> int | None:
-    """The side of the seat that played a card."""
-    if card is None:
-        return None
-    return next((s % int(public["rules"]["sides"]) for s, cards in enumerate(public["played"].tolist()) if cards >> card & 1), None)
+def _or_none(found: int) -> int | None:
+    return None if found == NOBODY else int(found)

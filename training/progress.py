@@ -10,6 +10,11 @@ from rich.progress import Progress as Bar
 SECONDS_BETWEEN_LINES = 30.0
 
 
+def bar_on(console: Console) -> Bar:
+    """A bar for tasks of known length, which goes when it is through; on no terminal nothing is shown."""
+    return Bar(*Bar.get_default_columns()[:3], TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal)
+
+
 class Progress:
     """Iterations done, deals a second, time left and the last evaluation."""
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
-from training.workers import WorkerDied, attempt, cores, packed
+from training.workers import WorkerDied, attempt, cores, packed, unpack_and_call
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -62,9 +62,4 @@ def _join_or_start(ray: Any, cpus: int) -> None:
 def _do(content: bytes, path: list[str]) -> bytes:
     """A task on a Ray worker. The bytes are read here, where the modules they name can be found."""
     sys.path += [folder for folder in path if folder not in sys.path]
-    return packed(attempt(_unpack_and_call, content))
-
-
-def _unpack_and_call(content: bytes) -> Any:
-    function, task = pickle.loads(content)
-    return function(task)
+    return packed(attempt(unpack_and_call, content))

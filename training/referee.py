@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 import agents
 from pitchenv import Rules
 from pitchenv.checks import InputError
 from training.duplicate import Keep, MatchResult, Progress, WinResult, combine, combine_wins
-from training.intervals import Method, bounds, student_t, variance
+from training.intervals import Method, bounds
 from training.parts import PartResult, WinPart, part_size, play_match_part, play_part
 from training.players import Player
 from training.workers import WorkerDied, run_tasks
@@ -85,11 +86,13 @@ def play(
     """
     begun = time.perf_counter()
     parts: list[PartResult] = []
-    watch = None if until is None else Width(until, method)
+    watched: list[NDArray[np.float64]] = []
     for part in in_order(match, False, deals, workers, keep, progress):
         parts.append(part)
-        if watch and watch.reached_with(part):
-            break
+        if until is not None:
+            watched.append(part.control.margins[None] if part.control else part.margins[np.triu_indices(len(part.margins), 1)])
+            if narrow_enough(np.concatenate(watched, axis=1), until, method):
+                break
     return combine(match.names, match.rules, parts, time.perf_counter() - begun, method)
 
 
@@ -126,37 +129,12 @@ def in_order(
                 yield part
 
 
-class Width:
-    """Whether all intervals of the parts so far are narrow enough."""
-
-    def __init__(self, until: float, method: Method) -> None:
-        self.until, self.method = until, method
-        self.parts: list[np.ndarray] = []
-        self.deals = 0
-        self.sums: Any = 0.0
-        self.squares: Any = 0.0
-
-    def reached_with(self, part: PartResult) -> bool:
-        """Add a part, and look."""
-        pairs = np.triu_indices(len(part.margins), 1)
-        return self.add(part.control.margins[None] if part.control else part.margins[pairs])
-
-    def add(self, margins: np.ndarray) -> bool:
-        """The same for margins (pairs, deals)."""
-        self.deals += margins.shape[1]
-        self.sums, self.squares = self.sums + margins.sum(axis=1), self.squares + (margins**2).sum(axis=1)
-        if self.method == "bootstrap":
-            self.parts.append(margins)
-        if self.deals < MIN_DEALS:
-            return False
-        spread = max(variance(self.deals, *of_pair) for of_pair in zip(self.sums, self.squares, strict=True))
-        if student_t(self.deals - 1) * (spread / self.deals) ** 0.5 > self.until:
-            return False
-        return self.method == "t" or all(self._resampled(values) <= self.until for values in np.concatenate(self.parts, axis=1))
-
-    def _resampled(self, values: np.ndarray) -> float:
-        low, high = bounds(values, self.method)
-        return (high - low) / 2
+def narrow_enough(margins: NDArray[np.float64], until: float, method: Method) -> bool:
+    """Whether the intervals of all pairs, margins (pairs, deals), have half widths of at most `until`, and there are MIN_DEALS. By the
+    bootstrap, which takes its time, only where Student's t says so too."""
+    ways: tuple[Method, ...] = ("t", "bootstrap") if method == "bootstrap" else ("t",)
+    found = (bounds(of_pair, way) for way in ways for of_pair in margins)
+    return margins.shape[1] >= MIN_DEALS and all(high - low <= 2 * until for low, high in found)
 
 
 def names_of(specs: Sequence[str]) -> tuple[str, ...]:

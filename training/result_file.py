@@ -5,7 +5,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pitchenv
 from pitchenv.checks import InputError
+from pitchenv.policies.heuristic import HEURISTIC_VERSION
 from training.files import write_file
 
 
@@ -19,9 +21,18 @@ def check_another(option: str, path: Path, what: str, other: Path) -> None:
         raise InputError(f"{option} = {str(path)!r}: the same file as {what}; allowed: another")
 
 
+def versions() -> dict[str, Any]:
+    """Of what makes a result what it is."""
+    return {"pitchenv": pitchenv.__version__, "heuristic": HEURISTIC_VERSION}
+
+
 def write_json(option: str, path: Path, report: dict[str, Any]) -> None:
-    """Write a result whole or not at all; a link stays one. Raises InputError."""
-    content = (json.dumps(report, indent=1) + "\n").encode()
+    """Write a result as JSON; see `write_result`."""
+    write_result(option, path, (json.dumps(report, indent=1) + "\n").encode())
+
+
+def write_result(option: str, path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; a link stays one. Raises InputError."""
     try:
         if path.exists() and not path.is_file():  # a pipe or device takes no other's place
             path.write_bytes(content)

@@ -137,7 +137,7 @@ class Run:
         device, games = choose_device(config.device, ranks), config.load_games()
         run = cls(config, folder, games, device, {}, partner, opponent, ranks=ranks, partner_spec=partner_spec)
         ranks.share(config.deals_per_iteration, len(run.mixture))  # refuses a number that doesn't divide, or is too small
-        if config.ppo.exact_cards and all(rules.sides > 2 for rules in games.values()):
+        if config.algorithm == "ppo" and config.ppo.exact_cards and all(rules.sides > 2 for rules in games.values()):
             raise ConfigError(f"ppo.exact_cards = {config.ppo.exact_cards}: with more than two sides; allowed: 0")
         for spec, policy in ((config.partner, partner), (config.opponent, opponent)):
             if policy is not None:
@@ -269,7 +269,7 @@ class Run:
     def evaluate(self, deals: int) -> dict[str, float]:
         """Margins over the opponents of `measured_against`, with the half-widths of their 95 % intervals, in points a deal.
 
-        Of several games: each of those named with its share of the deals, and the mean over them.
+        Of several games: each of those named with its share of the deals, other cards for each, and the mean over them.
         """
         figures: dict[str, float] = {}
         player = self.player()
@@ -277,7 +277,8 @@ class Run:
         for name in self.measured_against:
             against = self.opponent if name == "opponent" and self.opponent else agents.load(name)
             results = {
-                game: duplicate(player, against, rules, max(2, deals // len(named)), EVALUATION_SEED) for game, rules in named.items()
+                game: duplicate(player, against, rules, max(2, deals // len(named)), EVALUATION_SEED + k)
+                for k, (game, rules) in enumerate(named.items())
             }
             if len(named) > 1:
                 figures |= {f"games/{game}_vs_{name}": result.margin for game, result in results.items()}

@@ -17,7 +17,7 @@ import tyro
 
 from pitchenv import Batch
 from training.clock import Clock
-from training.command_line import option_names, parse, rule_change
+from training.command_line import option_names, parse, rule_changes
 from training.config import ConfigError, TrainConfig, load_config
 from training.files import alone_in, write_file
 from training.learner import TrainingError
@@ -266,7 +266,7 @@ def _begun(argv: list[str]) -> tuple[TrainConfig, Path]:
             set: Fields of the rules to change, FIELD=VALUE, for example: --set widow=2 win=made_bid
             config: The configuration.
         """
-        changes = dict(rule_change(text) for text in set)
+        changes = rule_changes(set)
         return run, dataclasses.replace(config, rules={**config.rules, **changes})
 
     options = ["--run", "--set", *option_names(TrainConfig, without=("rules",))]

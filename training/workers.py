@@ -207,12 +207,13 @@ def _work(pipe: Connection) -> None:
     while True:
         try:
             content = pipe.recv_bytes()
-            pipe.send_bytes(packed(attempt(_unpack_and_call, content)))
+            pipe.send_bytes(packed(attempt(unpack_and_call, content)))
         except (EOFError, OSError):
             return
 
 
-def _unpack_and_call(content: bytes) -> Any:
+def unpack_and_call(content: bytes) -> Any:
+    """A pickled function of a pickled task."""
     function, task = pickle.loads(content)  # may import whatever the function needs
     return function(task)
 

@@ -11,15 +11,13 @@ from typing import Any, Final
 
 import torch
 
-import pitchenv
 from agents import zoo
 from agents.learned import PARTS, NetworkPolicy, TwoPartPolicy, load_run, network_card
 from pitchenv.checks import InputError, shown
-from pitchenv.policies.heuristic import HEURISTIC_VERSION
 from pitchenv.records import rules_text
 from training.checkpoint import finished, load_checkpoint
 from training.files import write_file
-from training.result_file import write_json
+from training.result_file import versions, write_json
 from training.run import TEACHERS_FOLDER
 from training.teachers import pinned_teachers
 from training.zoo_card import markdown
@@ -94,7 +92,7 @@ def pack(name: str, run: Path) -> dict[str, Any]:
         "bidding": {},
         "exploited": {},
         "notes": [],
-        "versions": {"pitchenv": pitchenv.__version__, "heuristic": HEURISTIC_VERSION, "torch": str(torch.__version__), "commit": commit()},
+        "versions": {**versions(), "torch": str(torch.__version__), "commit": commit()},
     }
     draft = run / DRAFT_FOLDER
     with contextlib.suppress(InputError):

@@ -12,11 +12,10 @@ is over `SOLVED` times as many worlds.
 
 With inference, worlds are drawn from a larger pool by how likely the policy would have done in them what the others were seen to do.
 
-With `again`, actions that came out ahead of the policy's own are tried once more, in that many times as many worlds, and those decide: of
-several that are about as good one is always ahead by luck.
+With `again`, actions that came out ahead of the policy's own are tried once more, in that many times as many worlds, drawn afresh, and
+those decide: of several that are about as good one is always ahead by luck.
 """
 
-from collections.abc import Callable
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -25,17 +24,19 @@ from numpy.typing import NDArray
 from agents.search.inference import world_weights
 from agents.search.objective import MATCH_POINTS, side_values
 from agents.search.options import Option, read_options, real, split_subject, whole, yes_no
+from agents.search.paired import paired
 from agents.search.playout import branches, play_out
 from agents.search.solver import Solver
-from agents.search.worlds import sample_worlds, view_seeds
+from agents.search.worlds import MOST_WORLDS, sample_worlds, view_seeds
 from pitchenv import Rules
 from pitchenv.actions import ACTIONS
 from pitchenv.engine.state import PLAY
 from pitchenv.observation import observe
 from pitchenv.policies import Policy
 
-# Worlds that inference draws from, for each that is played: many, since late in a deal what was seen leaves the weight on few of them.
+# Worlds that inference draws from, for each of `worlds`: many, since late in a deal what was seen leaves the weight on few of them.
 POOL: Final = 16
+LEAST: Final = 2  # and for each that is drawn, of more
 
 SOLVED: Final = 8
 
@@ -114,13 +115,14 @@ class LookAhead:
         inputs = view if self.policy.reads == "view" else observe(view, self._rules.players)
         own = int(self.policy.act(inputs, mask, seat)[0])
         tried = self._candidates(inputs, mask, seat, own)
-        late, draw = self._solvable(view["public"])[0], self._source(view, seeds)
-        compared = self._compare(tried, own, int(seat[0]), *draw(self.worlds * (SOLVED if late else 1)))
+        late = self._solvable(view["public"])[0]
+        compared = self._compare(tried, own, int(seat[0]), *self._draw(view, self.worlds * (SOLVED if late else 1), seeds))
         means, contenders = compared.means, tried
         if self.again and not late and (compared.ahead > 0).any():
             hopeful = (tried == own) | (compared.ahead > 0)
             contenders = tried[hopeful]
-            compared = self._compare(contenders, own, int(seat[0]), *draw(self.worlds * self.again))
+            fresh = view_seeds(view, self._seed + 1)  # the first worlds have chosen who is tried again
+            compared = self._compare(contenders, own, int(seat[0]), *self._draw(view, self.worlds * self.again, fresh))
             means[hopeful] = compared.means
         better = compared.ahead - (self.sure * compared.errors if self.sure else 0) > 1e-9
         choice = int(contenders[np.where(better, compared.means, -np.inf).argmax()]) if better.any() else own
@@ -128,13 +130,8 @@ class LookAhead:
 
     def _compare(self, tried: NDArray[np.int64], own: int, seat: int, worlds: NDArray[Any], weights: NDArray[np.float64]) -> "Comparison":
         """What actions come to in worlds (w,) of these weights."""
-        margins = self._outcomes(branches(worlds, tried), seat % self._rules.sides).reshape(len(tried), len(worlds))
-        over_own = margins - margins[tried == own]
-        ahead = over_own @ weights
-        # The variance of a weighted mean, corrected for how few worlds have the weight: where one has all of it nothing is sure.
-        squares, alone = weights**2, weights.max() >= 1
-        errors = np.full(len(tried), np.inf) if alone else np.sqrt(((over_own - ahead[:, None]) ** 2) @ squares / (1 - squares.sum()))
-        return Comparison(margins @ weights, ahead, errors)
+        margins = self._outcomes(branches(worlds, tried), seat % self._rules.sides).reshape(len(tried), len(worlds)).T
+        return Comparison(weights @ margins, *paired(margins, weights, int(np.flatnonzero(tried == own)[0])))
 
     def _outcomes(self, matches: NDArray[Any], side: int) -> NDArray[np.float64]:
         """What deals, MATCH (n,), come to for a side: solved where they can be, else played out, in place."""
@@ -151,22 +148,18 @@ class LookAhead:
         late: NDArray[np.bool_] = (public["phase"] == PLAY) & (public["held"].sum(axis=1) <= self.exact)
         return late & (self._solver is not None and self._rules.sides == 2)
 
-    def _source(self, view: NDArray[Any], seeds: NDArray[np.uint64]) -> Callable[[int], tuple[NDArray[Any], NDArray[np.float64]]]:
-        """What draws so many worlds (w,) of one view, and says what share of the average each is (w,); w is less than asked for where one
-        was drawn twice."""
+    def _draw(self, view: NDArray[Any], count: int, seeds: NDArray[np.uint64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """So many worlds of one view, MATCH (w,), and what share of the average each is (w,); w is less than `count` where one was drawn
+        twice. Never more than `MOST_WORLDS`."""
+        count = min(count, MOST_WORLDS)
         if not self.inference:
-            return lambda count: (sample_worlds(view, count, seeds)[0], np.full(count, 1 / count))
-        pool = sample_worlds(view, POOL * self.worlds, seeds)
-        weights = world_weights(view, pool, self.policy)[0]
-
-        def draw(count: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
-            # Systematic resampling: world k is drawn ⌊count · weight⌋ times or once more.
-            ends = np.floor(np.cumsum(weights) * count + 0.5).astype(np.int64)
-            ends[-1] = count
-            drawn = np.diff(ends, prepend=0)
-            return pool[0, drawn > 0], drawn[drawn > 0] / count
-
-        return draw
+            return sample_worlds(view, count, seeds)[0], np.full(count, 1 / count)
+        pool = sample_worlds(view, min(max(POOL * self.worlds, LEAST * count), MOST_WORLDS), seeds)
+        # Systematic resampling: world k is drawn ⌊count · weight⌋ times or once more.
+        ends = np.floor(np.cumsum(world_weights(view, pool, self.policy)[0]) * count + 0.5).astype(np.int64)
+        ends[-1] = count
+        drawn = np.diff(ends, prepend=0)
+        return pool[0, drawn > 0], drawn[drawn > 0] / count
 
     def _candidates(self, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]], own: int) -> NDArray[np.int64]:
         """The actions to try, in order of number; the policy's own is among them."""

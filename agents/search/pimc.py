@@ -26,8 +26,9 @@ from agents.search.kernels import pimc as kernels
 from agents.search.kernels.alphabeta import ALL_SWITCHES
 from agents.search.objective import MATCH_POINTS
 from agents.search.options import Option, read_options, real, whole, word, yes_no
+from agents.search.paired import paired
 from agents.search.solver import Workspace
-from agents.search.worlds import sample_worlds, view_seeds
+from agents.search.worlds import MOST_WORLDS, sample_worlds, view_seeds
 from pitchenv import Rules
 from pitchenv.actions import ACTIONS
 from pitchenv.cards import CARDS
@@ -86,10 +87,9 @@ class Pimc:
         actions = self._heuristic.act(inputs, mask, seat)
         for i in np.flatnonzero(mask.sum(axis=1) > 1):
             values, weights = self._look(inputs[i : i + 1])
-            ahead = values - values[:, actions[i], None]
-            mean = weights @ ahead
-            error = np.sqrt(weights**2 @ (ahead - mean) ** 2)
-            better = np.where(mask[i] & (mean > self.sure * error + TIE), mean, 0.0)
+            ahead, errors = paired(values, weights, actions[i])
+            sure = ahead > (self.sure * errors if self.sure else 0) + TIE
+            better = np.where(mask[i] & sure, ahead, 0.0)
             if better.any():
                 actions[i] = better.argmax()
         return actions
@@ -124,10 +124,10 @@ class Pimc:
         if public["phase"] == PLAY:
             cards = sum(int(played).bit_count() for played in public["played"])
             n = int(self.worlds * min(EACH_TRICK ** (cards / int(public["rules"]["players"])), AT_MOST))
-        seed = view_seeds(view, self._seed)
+        n, seed = min(n, MOST_WORLDS), view_seeds(view, self._seed)
         if self.inference is None:
             return sample_worlds(view, n, seed)[0], np.full(n, 1 / n)
-        pool = sample_worlds(view, n * POOL, seed)
+        pool = sample_worlds(view, min(n * POOL, MOST_WORLDS), seed)
         chances = np.cumsum(world_weights(view, pool, self.inference)[0])
         steps = np.searchsorted(chances, (np.arange(n) + 0.5) / n).clip(max=len(chances) - 1)
         chosen, copies = np.unique(steps, return_counts=True)

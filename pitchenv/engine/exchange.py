@@ -1,13 +1,12 @@
 """Between the auction and the tricks: widow, redraw, discard."""
 
-from pitchenv.cards import CARDS, SUITS
+from pitchenv.cards import SUITS
 from pitchenv.engine.bits import count
 from pitchenv.engine.kernel import kernel
 from pitchenv.engine.seats import seat_at, slot_of
 from pitchenv.engine.state import NOBODY
 from pitchenv.engine.suits import suit_cards
 
-ALL_CARDS = (1 << CARDS) - 1
 PITCHED = 1  # `trump`
 
 

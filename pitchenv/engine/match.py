@@ -12,7 +12,6 @@ from pitchenv.engine.state import AUCTION, DISCARD, ENDED, NOBODY, PLAY, REDRAW,
 from pitchenv.engine.tricks import legal_cards, play
 
 SAME_DEALER = 0  # `thrown_in`
-_FIRST_CALL = PASS  # bit k of a mask of calls is action PASS + k
 _NAME_TRUMP = 0b1111 << (TRUMP_0 - PASS)
 _SAY_DONE = 1 << (DONE - PASS)
 

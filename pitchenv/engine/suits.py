@@ -1,6 +1,6 @@
 """What trump does to the cards: which suit each belongs to, and what beats what. Tables, made once from the rulebook's words."""
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -62,3 +62,13 @@ def suit_cards(off_jack: int, trump: int, suit: int) -> int:
 def strength(off_jack: int, trump: int, card: int) -> int:
     """Rank within its suit, trumps above all: comparable between trumps, and between cards of the suit led."""
     return STRENGTH[row(off_jack, trump), card]
+
+
+@kernel
+def pack_cards(r: Any) -> int:
+    """The mask of the cards that are in use by packed rules."""
+    ranks = (1 << 13) - (1 << (r.lowest_rank - 2))
+    cards = ((1 << r.jokers) - 1) << HIGH_JOKER
+    for suit in range(SUITS):
+        cards |= ranks << (13 * suit)
+    return cards

@@ -12,6 +12,7 @@ class RandomPolicy:
     """Plays uniformly at random among the legal actions."""
 
     reads: Literal["observation", "view"] = "observation"  # of which only the mask matters: what costs least to make
+    samples = True
 
     def __init__(self, seed: int = 0) -> None:
         self._random = np.random.default_rng(seed)

@@ -91,7 +91,7 @@ def test_late_worlds_are_solved(name: str) -> None:
             player.reset(rules, 1, 1)
             view, mask, seat = batch.views()[i : i + 1], batch.mask[i : i + 1], batch.seat[i : i + 1]
             world = batch.matches[i : i + 1]
-            player._source = lambda view, seeds, world=world: lambda count: (world, np.ones(1))  # type: ignore[method-assign, misc]
+            player._draw = lambda view, count, seeds, world=world: (world, np.ones(1))  # type: ignore[method-assign, misc]
             own = world["public"]["turn"] % rules.sides == world["public"]["pitcher"] % rules.sides
             expected = np.where(own, 1, -1)[:, None] * solver.cards(world)
             if rules.sides == 2:
@@ -150,24 +150,43 @@ def test_actions_that_came_out_ahead_are_tried_again(second: list[float], choice
     assert len(tried) == 1
 
 
-def test_few_worlds_make_nothing_sure() -> None:
+@pytest.mark.parametrize("inference", [True, False])
+def test_the_second_try_is_in_other_worlds(inference: bool) -> None:
+    """Those of the first have chosen who is tried again: they may not judge it, too."""
     batch = Batch("auction-4-partners", 1, seed=1)
-    worlds = np.repeat(batch.matches, 4)
+    player = LookAhead(FirstLegal(), worlds=40, again=1, inference=inference)
+    player.reset(batch.rules[0], 1, 1)
+    found: list[set[bytes]] = []
+
+    def compare(actions: np.ndarray, own: int, seat: int, worlds: np.ndarray, weights: np.ndarray) -> Comparison:
+        found.append({world["hands"].tobytes() for world in worlds["hidden"]})
+        ahead = np.where(actions == own, 0.0, 1.0)
+        return Comparison(ahead, ahead, np.zeros(len(actions)))
+
+    player._compare = compare  # type: ignore[method-assign]
+    player.act(batch.views(), batch.mask, batch.seat)
+    assert [len(worlds) > 20 for worlds in found] == [True, True]
+    assert not found[0] & found[1]
+
+
+@pytest.mark.parametrize("spec", ["search:random,worlds=10000,again=100", "pimc:worlds=10000,inference=random", "pimc:worlds=10000"])
+def test_no_option_asks_for_more_worlds_than_there_may_be(spec: str) -> None:
+    player = agents.load(spec)
+    batch = Batch("auction-2", 1, seed=1, skip_forced=True)
+    for _ in range(30):
+        if batch.matches["public"]["held"][0].sum() == 4 and batch.mask[0].sum() > 1:
+            break
+        batch.step(batch.mask.argmax(1))
+    player.reset(batch.rules[0], 1, 1)
+    assert batch.mask[0, player.act(batch.views(), batch.mask, batch.seat)[0]]
+
+
+def test_where_one_world_says_it_all_the_own_action_stands() -> None:
+    batch = Batch("auction-4-partners", 1, seed=1)
     tried = np.flatnonzero(batch.mask[0])[:2]
-    player = LookAhead(FirstLegal(), worlds=4, inference=False)
-    came_to = np.array([[0.0, 0.0, 0.0, 0.0], [1.0, 2.0, 1.0, 4.0]])
-    player._outcomes = lambda matches, side: came_to[:, : len(matches) // 2].ravel()  # type: ignore[method-assign]
-    even = player._compare(tried, int(tried[0]), 0, worlds, np.full(4, 0.25))
-    assert even.ahead.tolist() == [0.0, 2.0]
-    assert even.errors[1] == pytest.approx(np.std(came_to[1], ddof=1) / 2)  # of a mean of four
-    uneven = player._compare(tried, int(tried[0]), 0, worlds, np.array([0.7, 0.1, 0.1, 0.1]))
-    assert uneven.errors[1] == pytest.approx((0.1512 / 0.48) ** 0.5)  # Σ w² (x − 1.4)² over 1 − Σ w²
-    alone = player._compare(tried, int(tried[0]), 0, worlds[:1], np.ones(1))
-    assert alone.ahead[1] == 1
-    assert alone.errors[1] == np.inf
-    player._compare = lambda *_: alone  # type: ignore[method-assign]
     for sure, choice in ((1.0, 0), (0.0, 1)):  # with 0, what is ahead is taken
-        player.sure, player.top = sure, 2
+        player = LookAhead(FirstLegal(), worlds=1, inference=False, sure=sure, top=2)
+        player._outcomes = lambda matches, side: np.array([0.0, 1.0])  # type: ignore[method-assign]
         player.reset(batch.rules[0], 1, 1)
         assert player.act(batch.views(), batch.mask, batch.seat)[0] == tried[choice]
 
@@ -201,7 +220,7 @@ def test_inference_prefers_worlds_in_which_the_others_would_have_done_as_they_di
     for inference in (True, False):
         player = LookAhead(BidsOnAces(), worlds=100, inference=inference)
         player.reset(game.rules, 1, 1)
-        worlds, shares = player._source(view, seeds)(100)
+        worlds, shares = player._draw(view, 100, seeds)
         assert len(worlds) == len(shares) <= 100
         assert shares.sum() == pytest.approx(1)
         with_ace.append(shares[worlds["hidden"]["hands"][:, 1] & ACES != 0].sum())

@@ -17,7 +17,7 @@ from pitchenv.policies.heuristic import HeuristicPolicy
 from pitchenv.policies.random import RandomPolicy
 from tests.training.conftest import small_config
 from training.columns import live_columns
-from training.control_variates import Corrections, ValueNetwork, samples, side_weights
+from training.control_variates import Corrections, ValueNetwork, side_weights
 from training.duplicate import play_duplicate
 from training.parts import fresh_matches, seatings
 from training.players import Player, play_deals
@@ -216,12 +216,8 @@ def test_the_margin_is_the_plain_one_but_for_chance(good, tmp_path_factory):
 
 def test_who_does_not_draw_is_not_corrected():
     greedy = TwoPartPolicy(*(NetworkPolicy(Actor(layout(4).size, (16,), 70), PARTNERS, 4) for _ in PARTS))
-    assert not samples(greedy)
-    assert not samples(HeuristicPolicy())  # states certainty
-    assert samples(RandomPolicy())
-    assert samples(sampled(1))
     half = TwoPartPolicy(bidding=RandomPolicy(), play=HeuristicPolicy())
-    assert samples(half)
+    assert [policy.samples for policy in (greedy, RandomPolicy(), sampled(1), half)] == [False, True, True, True]
     players = [Player("greedy", greedy, 0), Player("heuristic", HeuristicPolicy(), 1)]
     result = play_duplicate(players, PARTNERS, 50, seed=2, value=random_network(PARTNERS, 4))
     assert result.control.decisions == 0

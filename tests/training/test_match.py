@@ -14,10 +14,11 @@ from pitchenv.policies.heuristic import HEURISTIC_VERSION
 from pitchenv.policies.random import RandomPolicy
 from pitchenv.records import read_records, replay_file
 from training import parts as parts_module
-from training.duplicate import duplicate, play_duplicate, play_matches, seatings
+from training.duplicate import duplicate, play_duplicate, play_matches
 from training.intervals import interval, student_t
 from training.match import Arguments, main, run
 from training.match_report import _rate
+from training.parts import seatings
 from training.players import AgentError, Player
 
 

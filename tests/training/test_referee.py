@@ -8,16 +8,18 @@ import pytest
 
 import pitchenv
 import training.__main__
+from agents.learned import TwoPartPolicy
 from pitchenv.engine.state import VIEW
 from pitchenv.policies.heuristic import HeuristicPolicy
 from pitchenv.policies.random import RandomPolicy
 from training import parts as parts_module
+from training.cross_play import MixedSide
 from training.duplicate import duplicate, play_duplicate
 from training.intervals import bounds, interval
 from training.match import Arguments, run
 from training.parts import PART, fresh_matches, part_size, play_part, seatings
 from training.players import Player
-from training.referee import MIN_DEALS, Match, Width, in_order
+from training.referee import MIN_DEALS, Match, in_order, narrow_enough
 
 PARTNERS = pitchenv.load_rules("auction-4-partners")
 
@@ -78,8 +80,8 @@ def test_intervals_that_end_when_they_are_narrow_enough_hold_the_truth_as_often(
     until = 1.96 * margins.std() / 700**0.5
     held, lengths = [], []
     for _ in range(2000):
-        width, played = Width(until, "t"), []
-        while not played or not width.add(played[-1][None]):
+        played = []
+        while not played or not narrow_enough(np.concatenate(played)[None], until, "t"):
             played.append(random.choice(margins, PART))
         mean, half = interval(np.concatenate(played))
         assert half <= until
@@ -196,9 +198,9 @@ def test_slow_agents_have_small_parts():
     slow.slow = True
     assert part_size([RandomPolicy(), HeuristicPolicy()], 2) == parts_module.AT_ONCE // 2
     assert part_size([RandomPolicy(), slow], 2) == PART
-    holder = First()
-    holder.parts = {"bidding": First(), "play": slow}
-    assert part_size([holder, First()], 3) == PART
+    assert part_size([TwoPartPolicy(First(), First()), First()], 3) > PART
+    assert part_size([TwoPartPolicy(First(), slow), First()], 3) == PART
+    assert part_size([MixedSide([slow, First()]), First()], 2) == PART
 
 
 AGENTS = """

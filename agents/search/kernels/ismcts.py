@@ -77,8 +77,9 @@ def roll_out(m, t, view, situation, parameters):
 
 
 @kernel
-def clear(nodes, t, m, seed):
-    """An empty tree for the decision that `m` stands before."""
+def begin(worlds, nodes, tree, seed):
+    """An empty tree for the decision that the worlds stand before."""
+    t, m = tree[0], worlds[0]
     t.seat = m.public.turn
     t.random = seed
     t.size = 0
@@ -209,12 +210,6 @@ def back_up_all(leaves, nodes, paths):
     """Back up what the deals of `leaves` (k,), played to their ends, were worth."""
     for i in range(len(leaves)):
         back_up(nodes, paths[i], leaves[i])
-
-
-@kernel
-def begin(worlds, nodes, tree, seed):
-    """See `clear`."""
-    clear(nodes, tree[0], worlds[0], seed)
 
 
 @kernel

@@ -14,12 +14,12 @@ import numpy as np
 from agents.search.kernels.worlds_open import count_open
 from agents.search.kernels.worlds_pick import list_cards
 from agents.search.kernels.worlds_ways import CLASSES, MOST_TRUMPS, REST, TABLE, count_splits, count_ways
-from pitchenv.cards import CARDS, HIGH_JOKER, SUITS
+from pitchenv.cards import CARDS, SUITS
 from pitchenv.engine.bits import count
 from pitchenv.engine.exchange import PITCHED
 from pitchenv.engine.kernel import kernel
 from pitchenv.engine.state import AUCTION, NOBODY, SEATS
-from pitchenv.engine.suits import suit_cards
+from pitchenv.engine.suits import pack_cards, suit_cards
 
 PLAN = np.dtype(
     [
@@ -83,16 +83,6 @@ def prepare(v, s):
     else:
         s.total = 1.0
     return s.total > 0.0
-
-
-@kernel
-def pack_cards(r):
-    """The mask of the cards in use."""
-    ranks = (1 << 13) - (1 << (r.lowest_rank - 2))
-    cards = ((1 << r.jokers) - 1) << HIGH_JOKER
-    for suit in range(SUITS):
-        cards |= ranks << (13 * suit)
-    return cards
 
 
 @kernel

@@ -8,8 +8,8 @@ from pitchenv.engine.exchange import PITCHED, open_suits
 from pitchenv.engine.kernel import kernel
 from pitchenv.engine.points import ACES, LOW_TO_WINNER, PACK, TRUMP_TEN, WIN_MADE_BID, WIN_PITCHER, pips
 from pitchenv.engine.state import AUCTION, NOBODY
-from pitchenv.engine.suits import row, suit_cards
-from pitchenv.policies.heuristic.situation import ABOVE, BELOW, boss_chance, trump_points, whole_pack
+from pitchenv.engine.suits import pack_cards, row, suit_cards
+from pitchenv.policies.heuristic.situation import ABOVE, BELOW, boss_chance, trump_points
 
 NEAR = 3  # points that a pitcher's side often makes in a deal
 PARTNER_KEEPS = 0.8  # of the point cards that a partner holds
@@ -39,7 +39,7 @@ def look_ahead(v, suit, w, s):
     s.trump = suit
     s.row = row(r.off_jack, suit)
     s.trumps = suit_cards(r.off_jack, suit, suit)
-    s.unseen = whole_pack(r) & ~(v.first_hand | v.drawn)
+    s.unseen = pack_cards(r) & ~(v.first_hand | v.drawn)
     hidden = max(1, count(s.unseen))
     a_seat = min(1.0 / (r.players - 1), float(r.hand_size + r.redraw) / hidden)
     partners = r.players // r.sides - 1

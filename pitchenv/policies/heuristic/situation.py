@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pitchenv.cards import ACE, CARDS, HIGH_JOKER, SUITS
+from pitchenv.cards import CARDS, HIGH_JOKER, SUITS
 from pitchenv.engine.bits import count, lowest
 from pitchenv.engine.kernel import kernel
 from pitchenv.engine.points import LOW_TO_WINNER, PACK, TRUMP_TEN, extreme_trumps, holder, pips, taker
 from pitchenv.engine.state import NOBODY, SEATS
-from pitchenv.engine.suits import STRENGTH, SUIT_OF, row, suit_cards
+from pitchenv.engine.suits import STRENGTH, SUIT_OF, pack_cards, row, suit_cards
 
 
 def _same_suit(beats: Callable[[int, int], bool]) -> np.ndarray:
@@ -48,18 +48,6 @@ SITUATION = np.dtype(
 
 
 @kernel
-def whole_pack(r):
-    """The cards in use."""
-    suit = (1 << (ACE + 1 - r.lowest_rank)) - 1 << (r.lowest_rank - 2)
-    cards = 0
-    for i in range(SUITS):
-        cards |= suit << (13 * i)
-    for joker in range(r.jokers):
-        cards |= 1 << (HIGH_JOKER + joker)
-    return cards
-
-
-@kernel
 def assess(v, trump, w, s):
     """Fill `s`, a SITUATION, for the seat that looks, with `trump` as the trump suit."""
     p = v.public
@@ -70,7 +58,7 @@ def assess(v, trump, w, s):
     s.played = 0
     for seat in range(r.players):
         s.played |= p.played[seat]
-    s.unseen = whole_pack(r) & ~(v.first_hand | v.drawn | s.played)
+    s.unseen = pack_cards(r) & ~(v.first_hand | v.drawn | s.played)
     s.share = 1.0 / (r.sides - 1)
     guess_hands(v, w, s)
     s.point = point_worth(v, w, s)
