@@ -16,7 +16,7 @@ READS: Final = ("observation", "view")
 
 
 class AgentError(InputError):
-    """A spec that names no player; the message is one line."""
+    """An agent that can't be loaded, or does not keep to what a `Policy` is; the message is one line."""
 
 
 def _random(option: str) -> Policy:

@@ -76,6 +76,11 @@ def test_readme_examples_run(tmp_path: Path) -> None:
     assert len(blocks) >= 4
     found = subprocess.run([sys.executable, "-c", "\n".join(blocks)], cwd=tmp_path, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
+    (tmp_path / "mine.py").write_text(next(block for block in blocks if "# in mine.py" in block))
+    command = [sys.executable, "-m", "training", "match", "mine:HighestLegal", "heuristic", "--deals", "4"]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert "mine:HighestLegal" in found.stdout
 
 
 def test_changelog_has_this_version() -> None:

@@ -14,8 +14,11 @@ from pitchenv.rules import Rules
 class Policy(Protocol):
     """A player, for any number of seats and matches at once.
 
-    Optional: `slow = True` for one that takes a millisecond or more a decision (the referee then plays it in small parts); `samples = True`
-    if `act` draws from what `probabilities` states (the referee may then take the luck of that out).
+    Optional, with the arguments of `act`: `probabilities`, the chance of each action (n, 70) float32, zero for illegal ones (for hints,
+    inference and evaluation); `values`, what each is worth to the side of the seat to act, (n, 70) floats in points, nan where it is not
+    known (for `analyze` and the hints of `play`). And attributes: `slow = True` for one that takes a millisecond or more a decision (the
+    referee then plays it in small parts); `samples = True` if `act` draws from what `probabilities` states (the referee may then take the
+    luck of that out).
     """
 
     reads: Literal["observation", "view"]  # what `act` is given
@@ -30,12 +33,4 @@ class Policy(Protocol):
         `inputs`: observations (n, F) float32 in the layout of `rules.players` slots, or `VIEW` records (n,), as `reads` says.
         `mask`: (n, 70) bool, the legal actions. `seat`: (n,) integers, who acts.
         """
-        ...
-
-
-class ProbabilisticPolicy(Policy, Protocol):
-    """A policy that can also say how likely it is to take each action: for hints, inference and evaluation."""
-
-    def probabilities(self, inputs: NDArray[Any], mask: NDArray[np.bool_], seat: NDArray[np.integer[Any]]) -> NDArray[np.float32]:
-        """The chance of each action (n, 70) float32, zero for illegal ones, for the same arguments as `act`."""
         ...

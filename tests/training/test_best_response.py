@@ -354,7 +354,8 @@ def test_a_run_ends_with_its_exploiters_if_asked(tmp_path: Path) -> None:
     assert report["rules"]["target"] == 9
     assert [row["start"] for row in report["exploiters"]] == ["own", "scratch"]
     assert report["deals"] == 8
-    _, state = load_checkpoint(tmp_path / "run" / "exploiters" / "own-1")
+    config, state = load_checkpoint(tmp_path / "run" / "exploiters" / "own-1")
+    assert config.reward == "margin"  # what a gain is measured in
     assert (state["algorithm"], state["iteration"]) == ("dmc", 1)
     assert not (tmp_path / "run" / "exploiters" / "own-1" / "exploiters").exists()
     assert command(["train", "--resume", str(tmp_path / "run")]) == 0  # nothing is left to do

@@ -75,6 +75,22 @@ def test_one_network_for_several_games(tmp_path: Path) -> None:
         duplicate(agent, agents.load("random"), load_rules("auction-7", players=8, sides=8), 6, 1)
 
 
+def test_games_are_measured_on_different_cards(tmp_path: Path) -> None:
+    """Else the half width of their mean, as of independent figures, would be too small."""
+    (tmp_path / "longer.toml").write_text('base = "smear"\ntarget = 99\n')  # the same in a deal
+    run = begin(tmp_path / "run", games=["smear", str(tmp_path / "longer.toml")])
+    figures = run.evaluate(40)
+    games = [value for name, value in figures.items() if name.startswith("games/") and name.endswith("vs_random")]
+    assert len(games) == 2
+    assert games[0] != games[1]
+    assert figures["eval/vs_random"] == pytest.approx(np.mean(games))
+
+
+def test_a_run_without_ppo_is_not_bound_by_its_options(tmp_path: Path) -> None:
+    run = begin(tmp_path / "run", game="auction-3", algorithm="dmc", ppo={"exact_cards": 8}, iterations=1)
+    assert train(run, Stop())
+
+
 def test_more_games_than_deals(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"deals_per_iteration = 24: for games of weight 25; allowed: from 25"):
         begin(tmp_path / "a", games=["smear"], house_rules=24)
