@@ -26,7 +26,7 @@ from pitchenv.records import rules_text
 from training.checkpoint import CONFIG_FILE, STATE_FILE, load_checkpoint
 from training.command_line import check_new_file, option_names, parse, rule_changes, rules_of
 from training.config import TrainConfig, from_dict, load_config
-from training.files import write_file
+from training.files import write_file, writing
 from training.frozen import freeze, frozen_spec, load_frozen, made_by_freeze
 from training.intervals import interval
 from training.parts import fresh_matches
@@ -157,7 +157,7 @@ def _begin_or_go_on(arguments: Arguments, rules: Rules) -> TrainConfig:
             raise InputError(f"{out}: was begun with {began}; allowed: the same, or another folder")
         return base
     Player(arguments.agent, agents.load(arguments.agent), 0).reset(rules, 1, [0])  # refuses one for other rules before anything is written
-    try:
+    with writing(out):
         if not arguments.out.name:
             raise OSError(0, "not a folder's name")
         if not _is_free(arguments.out):
@@ -167,8 +167,6 @@ def _begin_or_go_on(arguments: Arguments, rules: Rules) -> TrainConfig:
         own = _own_networks(arguments.out)
         base = from_dict(ours.setdefault("config", (load_checkpoint(own)[0] if own else TrainConfig()).to_dict()))
         write_file(path, json.dumps(ours, indent=1).encode())  # last: a folder that has it is ours, with the agent whole
-    except OSError as fault:
-        raise InputError(f"{out}: cannot be written: {fault.strerror}") from None
     return base
 
 

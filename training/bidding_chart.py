@@ -101,7 +101,7 @@ def run(arguments: Arguments) -> dict[str, Any]:
     if arguments.json:
         write_json("json", arguments.json, report)
     for line in said(report):
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        console.print(line, highlight=False, markup=False, emoji=False, soft_wrap=True)
     return report
 
 

@@ -76,7 +76,7 @@ class DMCConfig:
     """The share of actions drawn uniformly, at the start."""
     epsilon_end: Fraction = 0.02
     """And at the end; linear between."""
-    temperature: Annotated[float, Field(gt=0, le=1e6)] = 0.05
+    temperature: Annotated[float, Field(ge=1e-3, le=1e6)] = 0.05
     """What is saved are the values, in scaled rewards, over this: its softmax is what `sampled:RUN` and inference take for the policy."""
     max_grad_norm: Annotated[float, Field(gt=0, le=1e6)] = 1.0
     """Gradients are scaled down to this norm."""

@@ -22,6 +22,15 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 @contextlib.contextmanager
+def writing(what: str, hint: str = "") -> Iterator[None]:
+    """Say in one line that something can't be written: InputError, which begins with `what` and ends with `hint`."""
+    try:
+        yield
+    except OSError as fault:
+        raise InputError(f"{what}: cannot be written: {fault.strerror}{hint}") from None
+
+
+@contextlib.contextmanager
 def alone_in(folder: Path, what: str, taken: str) -> Iterator[None]:
     """Hold a folder's lock, which the system gives back however the process ends. Nothing where there are no such locks.
 

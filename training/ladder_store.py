@@ -12,7 +12,7 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from pitchenv import Rules
 from pitchenv.checks import InputError, shown
-from training.files import LOCK_FILE, alone_in, write_file
+from training.files import LOCK_FILE, alone_in, write_file, writing
 from training.ladder_play import Part
 from training.result_file import versions
 
@@ -76,7 +76,8 @@ class Store:
         what = f"out = {str(folder)!r}"
         with alone_in(folder, what, f"{what}: another ladder is at work in it; allowed: to wait for it, or another folder"):
             if path.exists():
-                store = cls(folder, _extended(folder, _read_settings(path), wanted), _read_voided(folder / VOIDED_FILE))
+                settings = _extended(folder, _read_settings(path), wanted)
+                store = cls(folder, settings, _read_voided(folder / VOIDED_FILE, settings.specs))
             else:
                 store = cls(folder, wanted, {})
             store._write(SETTINGS_FILE, store.settings.to_dict())
@@ -126,11 +127,9 @@ class Store:
 
     def write_file(self, path: Path, content: bytes) -> None:
         """Write a file of the folder. Raises InputError."""
-        try:
+        with writing(f"out = {str(self.folder)!r}: {path.name}"):
             path.parent.mkdir(parents=True, exist_ok=True)
             write_file(path, content)
-        except OSError as fault:
-            raise InputError(f"out = {str(self.folder)!r}: {path.name} cannot be written: {fault.strerror}") from None
 
     def _write(self, name: str, content: dict[str, Any]) -> None:
         self.write_file(self.folder / name, (json.dumps(content, indent=1) + "\n").encode())
@@ -167,9 +166,12 @@ def _read_settings(path: Path) -> dict[str, Any]:
     return dict(found)
 
 
-def _read_voided(path: Path) -> dict[str, str]:
+def _read_voided(path: Path, specs: Sequence[str]) -> dict[str, str]:
     try:
-        return {str(spec): str(reason) for spec, reason in json.loads(path.read_bytes()).items()}
+        voided = {str(spec): str(reason) for spec, reason in json.loads(path.read_bytes()).items()}
+        if others := voided.keys() - set(specs):
+            raise ValueError(f"names {min(others)!r}, who is not in the ladder")
+        return voided
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, AttributeError) as fault:

@@ -7,7 +7,7 @@ depends on the agents, the rules, the seed, its number and its size, and on noth
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,7 +77,8 @@ class WinPart:
 
 
 def seatings(agents: int, sides: int) -> NDArray[np.int64]:
-    """The plays of one deal: (plays, sides), which agent each side is. Every agent has every side equally often.
+    """The plays of one deal: (plays, sides), which agent each side is; `orders` tells in which order the sides then sit. Every agent has
+    every side equally often.
 
     Two agents: one against the rest, all rotations, and the reverse beside each. More, at each table as many as there are sides:
     all orders of them if they are at most 2 s, else all rotations of one order and of its reverse. More agents than sides: that for each
@@ -120,15 +121,15 @@ def play_part(
     A whole part has `size` deals (by default `part_size`), and the deals before it are whole parts; this one, if it is the last, may have
     fewer: `deals`. With `value`, which takes two players, the result has a control variate for each play.
     """
-    plan, at_side, dealt = _ready(players, rules, (seed, 0, part), deals, size)
+    seated, dealt = _ready(players, rules, (seed, 0, part), deals, size)
+    at_side = seated.reshape(-1, rules.sides)
     watch = None
     if value is not None:
         from training.control_variates import Corrections
 
         watch = Corrections(value, players, rules, at_side)
-    ended = play_deals(players, rules, np.tile(dealt, len(plan)), at_side, watch)
-    change = ended["public"]["change"][:, : rules.sides].reshape(len(plan), len(dealt), rules.sides)
-    score = _by_agent(change, plan, len(players))
+    ended = play_deals(players, rules, np.tile(dealt, len(seated)), at_side, watch)
+    score = _by_agent(ended["public"]["change"][:, : rules.sides].reshape(seated.shape), seated, len(players))
     of_play = score[:, None] - score[None, :]  # (agents, agents, plays, deals)
     return PartResult(
         margins=np.nanmean(of_play, axis=2), sums=np.nansum(of_play, axis=3), squares=np.nansum(of_play**2, axis=3),
@@ -148,15 +149,16 @@ def play_match_part(
     keep: bool = False,
 ) -> WinPart:
     """The same of whole matches, played until they are won or cut off after MAX_DEALS deals. Raises AgentError."""
-    plan, at_side, dealt = _ready(players, rules, (seed, 1, part), matches, size)
+    seated, dealt = _ready(players, rules, (seed, 1, part), matches, size)
+    at_side = seated.reshape(-1, rules.sides)
     deals: list[tuple[np.ndarray, NDArray[np.int64]]] = []
-    ended = _play_to_the_end(players, rules, np.tile(dealt, len(plan)), at_side, deals if keep else None)
+    ended = _play_to_the_end(players, rules, np.tile(dealt, len(seated)), at_side, deals if keep else None)
     kept = Kept(np.concatenate([records for records, _ in deals]), np.concatenate([rows for _, rows in deals]), at_side) if keep else None
     winner = ended["public"]["winner"]
     won = np.where(winner[:, None] == NOBODY, 1 / rules.sides, winner[:, None] == np.arange(rules.sides))
-    shares = _by_agent(won.reshape(len(plan), len(dealt), rules.sides), plan, len(players))
+    shares = _by_agent(won.reshape(seated.shape), seated, len(players))
     wins = np.zeros((len(players), len(dealt)))
-    for agent, sides_held in enumerate((plan == np.arange(len(players))[:, None, None]).sum(axis=2)):
+    for agent, sides_held in enumerate((seated[:, 0] == np.arange(len(players))[:, None, None]).sum(axis=2)):
         fewest = sides_held == sides_held[sides_held > 0].min()
         wins[agent] = shares[agent, fewest].mean(axis=0)
     return WinPart(
@@ -167,16 +169,25 @@ def play_match_part(
 
 def _ready(
     players: Sequence[Player], rules: Rules, stream: tuple[int, int, int], deals: int | None, size: int | None
-) -> tuple[NDArray[np.int64], NDArray[np.int64], np.ndarray]:
-    """Players reset for a part, (seed, kind of play, number); the seatings, who each side of each play is, and the part's cards."""
+) -> tuple[NDArray[np.int64], np.ndarray]:
+    """Players reset for a part, (seed, kind of play, number); who each side is, (plays, deals, sides), and the part's cards."""
     whole = part_size([player.policy for player in players], rules.sides) if size is None else size
-    plan = seatings(len(players), rules.sides)
     dealt = fresh_matches(rules, stream[0], stream[2] * whole, whole if deals is None else deals)
-    at_side = plan.repeat(len(dealt), axis=0)
+    at_side = seatings(len(players), rules.sides)[:, orders(dealt, len(players), rules.sides)]
     for player in players:
         player.illegal = 0
-        player.reset(rules, len(at_side), stream)
-    return plan, at_side, dealt
+        player.reset(rules, at_side[:, :, 0].size, stream)
+    return at_side, dealt
+
+
+def orders(dealt: np.ndarray, agents: int, sides: int) -> NDArray[np.int64]:
+    """In which order the sides of a seating sit, for each of some fresh deals (n, sides): a random one that follows from the deal's seed
+    where it matters, with three agents and four sides or more. So nobody sits beside one agent more often than beside another, and
+    copies of an agent are worth the same, which no small set of seatings alone sees to."""
+    if agents == 2 or sides <= 3:  # one against the rest, or all orders
+        return np.tile(np.arange(sides), (len(dealt), 1))
+    draws = [np.random.default_rng(int(seed)).permutation(sides) for seed in dealt["hidden"]["seed"]]
+    return np.array(draws, np.int64)
 
 
 def fresh_matches(rules: Rules, seed: int, first: int, count: int) -> np.ndarray:
@@ -205,10 +216,9 @@ def _play_to_the_end(
     return matches
 
 
-def _by_agent(of_side: NDArray[np.generic], plan: NDArray[np.int64], agents: int) -> NDArray[np.float64]:
+def _by_agent(of_side: NDArray[Any], at_side: NDArray[np.int64], agents: int) -> NDArray[np.float64]:
     """What each agent's sides have on average, (agents, plays, deals), from (plays, deals, sides); nan where it does not play."""
-    out = np.full((agents, *of_side.shape[:2]), np.nan)
-    for play, agent_at in enumerate(plan):
-        for agent in set(agent_at.tolist()):
-            out[agent, play] = of_side[play][:, agent_at == agent].mean(axis=1)
-    return out
+    own = at_side == np.arange(agents)[:, None, None, None]
+    with np.errstate(invalid="ignore"):
+        means: NDArray[np.float64] = np.where(own, of_side, 0).sum(axis=3) / own.sum(axis=3)
+    return means

@@ -4,7 +4,7 @@ import time
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
 SECONDS_BETWEEN_LINES = 30.0
@@ -12,7 +12,10 @@ SECONDS_BETWEEN_LINES = 30.0
 
 def bar_on(console: Console) -> Bar:
     """A bar for tasks of known length, which goes when it is through; on no terminal nothing is shown."""
-    return Bar(*Bar.get_default_columns()[:3], TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal)
+    what = TextColumn("{task.description}", markup=False)  # agents' names are no markup
+    return Bar(
+        what, BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal
+    )
 
 
 class Progress:
@@ -50,4 +53,4 @@ class Progress:
 
     def say(self, line: str) -> None:
         """A line of its own."""
-        self._console.print(line, highlight=False, soft_wrap=True)
+        self._console.print(line, highlight=False, markup=False, emoji=False, soft_wrap=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pitchenv
 from pitchenv.checks import InputError
 from pitchenv.policies.heuristic import HEURISTIC_VERSION
-from training.files import write_file
+from training.files import write_file, writing
 
 
 def check_another(option: str, path: Path, what: str, other: Path) -> None:
@@ -33,10 +33,8 @@ def write_json(option: str, path: Path, report: dict[str, Any]) -> None:
 
 def write_result(option: str, path: Path, content: bytes) -> None:
     """Write a file whole or not at all; a link stays one. Raises InputError."""
-    try:
+    with writing(f"{option} = {str(path)!r}"):
         if path.exists() and not path.is_file():  # a pipe or device takes no other's place
             path.write_bytes(content)
         else:
             write_file(Path(os.path.realpath(path)), content)
-    except OSError as fault:
-        raise InputError(f"{option} = {str(path)!r}: cannot be written: {fault.strerror}") from None

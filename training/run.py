@@ -24,7 +24,7 @@ from training.columns import in_full_layout, live_columns
 from training.config import ConfigError, TrainConfig
 from training.duplicate import duplicate
 from training.equity_table import EquityTable, load_equity
-from training.files import write_file
+from training.files import write_file, writing
 from training.frozen import freeze, load_frozen
 from training.ladder_play import runs_of
 from training.learner import Algorithm, Learner, Sizes, TrainingError
@@ -95,7 +95,7 @@ class Run:
             start_from(config, run.games, run.layout, run.learners)
         if config.equity:
             run.equity = load_equity(Path(config.equity), run.rules)
-        try:
+        with writing(f"run {str(folder)!r}"):
             if not folder.name:
                 raise OSError(0, "not a folder's name")
             folder.mkdir(parents=True, exist_ok=True)
@@ -109,8 +109,6 @@ class Run:
             run.save()
             # Last, since it is what says that a run is there: one that was killed before can be begun again.
             write_file(folder / CONFIG_FILE, json.dumps(config.to_dict(), indent=1).encode())
-        except OSError as fault:
-            raise ConfigError(f"run {str(folder)!r}: cannot be written: {fault.strerror}") from None
         return run
 
     @classmethod

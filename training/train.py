@@ -19,7 +19,7 @@ from pitchenv import Batch
 from training.clock import Clock
 from training.command_line import option_names, parse, rule_changes
 from training.config import ConfigError, TrainConfig, load_config
-from training.files import alone_in, write_file
+from training.files import alone_in, write_file, writing
 from training.learner import TrainingError
 from training.metrics import Metrics, deal_statistics
 from training.players import Player
@@ -58,6 +58,7 @@ def _iterate(run: Run, stop: "Stop") -> bool:
     metrics = Metrics(run.folder, config, run.iteration * config.deals_per_iteration) if ranks.first else None
     with clock("engine"):
         collector = collector_of(run, clock)
+    what = f"run {str(run.folder)!r}", f"; what was saved before is whole: with more room, go on with --resume {run.folder}"
     bar = Progress(config.iterations, run.iteration, config.deals_per_iteration) if ranks.first else contextlib.nullcontext()
     with bar as progress:
         with ranks.together():
@@ -84,7 +85,7 @@ def _iterate(run: Run, stop: "Stop") -> bool:
             deals = run.iteration * config.deals_per_iteration
             if save := run.iteration == config.iterations or run.iteration % config.checkpoint_every == 0:
                 run.check_equal()
-            with ranks.together():
+            with ranks.together(), writing(*what):
                 if metrics and progress:
                     run.keep_past()
                     scalars |= deal_statistics(rollout.public)
@@ -100,11 +101,12 @@ def _iterate(run: Run, stop: "Stop") -> bool:
                     metrics.log(scalars | evaluation(run, clock), deals)
                     progress.advance(run.iteration, run.curve[-1] if run.curve else {})
         if metrics and progress:
-            metrics.close()
-            run.save()
-            progress.say("time: " + ", ".join(f"{name} {share:.0%}" for name, share in clock.shares().items()))
-            summary = {name: getattr(run, name) for name in ("iteration", "decisions", "cpu_seconds", "seconds", "curve")}
-            write_file(run.folder / "summary.json", json.dumps(summary, indent=1).encode())
+            with writing(*what):
+                metrics.close()
+                run.save()
+                progress.say("time: " + ", ".join(f"{name} {share:.0%}" for name, share in clock.shares().items()))
+                summary = {name: getattr(run, name) for name in ("iteration", "decisions", "cpu_seconds", "seconds", "curve")}
+                write_file(run.folder / "summary.json", json.dumps(summary, indent=1).encode())
     return run.iteration >= config.iterations
 
 

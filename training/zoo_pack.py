@@ -16,7 +16,7 @@ from agents.learned import PARTS, NetworkPolicy, TwoPartPolicy, load_run, networ
 from pitchenv.checks import InputError, shown
 from pitchenv.records import rules_text
 from training.checkpoint import finished, load_checkpoint
-from training.files import write_file
+from training.files import write_file, writing
 from training.result_file import versions, write_json
 from training.run import TEACHERS_FOLDER
 from training.teachers import pinned_teachers
@@ -43,11 +43,9 @@ def record_commit(run: Path) -> None:
     commits = commits_of(run)
     if (now := commit()) in commits:
         return
-    try:
+    with writing(f"run {str(run)!r}"):
         run.mkdir(parents=True, exist_ok=True)
         write_file(run / COMMITS_FILE, json.dumps([*commits, now]).encode())
-    except OSError as fault:
-        raise InputError(f"run {str(run)!r}: cannot be written: {fault.strerror}") from None
 
 
 def commits_of(run: Path) -> list[str]:
@@ -99,11 +97,9 @@ def pack(name: str, run: Path) -> dict[str, Any]:
         before = read_draft(name, draft)
         if before["sha256"] == card["sha256"]:
             card |= {key: before[key] for key in MEASURED}
-    try:
+    with writing(f"draft {str(draft)!r}"):
         draft.mkdir(exist_ok=True)
         write_file(draft / f"{name}.safetensors", content)
-    except OSError as fault:
-        raise InputError(f"draft {str(draft)!r}: cannot be written: {fault.strerror}") from None
     write_draft(card, draft)
     return card
 
@@ -182,12 +178,10 @@ def install(name: str, draft: Path, to: Path) -> list[Path]:
         ".json": (json.dumps(card, indent=1) + "\n").encode(),
         ".md": markdown(card).encode(),
     }
-    try:
+    with writing(f"zoo {str(to)!r}"):
         to.mkdir(parents=True, exist_ok=True)
         for kind, content in contents.items():
             write_file(to / f"{name}{kind}.new", content)
         for kind in contents:
             (to / f"{name}{kind}.new").replace(to / f"{name}{kind}")
-    except OSError as fault:
-        raise InputError(f"zoo {str(to)!r}: cannot be written: {fault.strerror}") from None
     return [to / f"{name}{kind}" for kind in contents]

@@ -208,3 +208,8 @@ def test_refusals(tmp_path):
     with pytest.raises(InputError, match=r"option '--pgn': unknown"):
         main(["random", "--pgn", "a.png"])
     assert not list(Path(tmp_path).iterdir())
+
+
+def test_names_are_no_markup(tmp_path, capsys):
+    main(["zoo:family", "--deals", "40", "--png", str(tmp_path / "c.png")])
+    assert "zoo:family: first to speak: bid 2" in capsys.readouterr().out

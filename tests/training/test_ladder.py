@@ -320,6 +320,9 @@ def test_who_dropped_out_is_remembered_until_told_otherwise(tmp_path, monkeypatc
     assert report(folder)["voided"] == {}
     assert agent in report(folder)["agents"]
     assert reason
+    (folder / "voided.json").write_text('{"nobody": "x"}')
+    with pytest.raises(InputError, match=r"voided.json' is damaged: names 'nobody', who is not in the ladder; allowed: to delete it"):
+        run(options)
 
 
 def test_a_smaller_table_is_played_when_one_drops_out(tmp_path):

@@ -10,7 +10,7 @@ import pitchenv
 import training.__main__
 from pitchenv.engine.state import VIEW
 from pitchenv.observation import layout
-from pitchenv.policies.heuristic import HEURISTIC_VERSION
+from pitchenv.policies.heuristic import HEURISTIC_VERSION, HeuristicPolicy
 from pitchenv.policies.random import RandomPolicy
 from pitchenv.records import read_records, replay_file
 from training import parts as parts_module
@@ -18,7 +18,7 @@ from training.duplicate import duplicate, play_duplicate, play_matches
 from training.intervals import interval, student_t
 from training.match import Arguments, main, run
 from training.match_report import _rate
-from training.parts import seatings
+from training.parts import fresh_matches, orders, seatings
 from training.players import AgentError, Player
 
 
@@ -91,9 +91,10 @@ class Raises(First):
 def by_hand(rules, plan, policies, deals, seed):
     """The margin of the first agent over the second in each deal, with one `Game` a play."""
     margins = []
-    for start in (pitchenv.Batch(rules, deals, seed).game(i) for i in range(deals)):
+    sides = orders(fresh_matches(rules, seed, 0, deals), len(policies), rules.sides)
+    for start, order in zip((pitchenv.Batch(rules, deals, seed).game(i) for i in range(deals)), sides, strict=True):
         plays = []
-        for at_side in plan:
+        for at_side in np.array(plan)[:, order]:
             game = start.copy()
             while game.seat is not None:
                 game.apply(CHOOSE[policies[at_side[game.seat % rules.sides]]](game.legal_actions()))
@@ -147,6 +148,33 @@ def test_seatings_are_balanced():
             assert len(np.unique(plan, axis=0)) == len(plan) or 2 < agents < sides
             together = {(a, b): sum(a in row and b in row for row in plan.tolist()) for a in range(agents) for b in range(a)}
             assert len(set(together.values())) == 1
+
+
+@pytest.mark.parametrize(("agents", "game"), [(3, "auction-4"), (4, "auction-4"), (5, "auction-5"), (7, "auction-5"), (3, "auction-6")])
+def test_nobody_sits_beside_one_agent_more_often_than_another(agents, game):
+    rules = pitchenv.load_rules(game)
+    plan = seatings(agents, rules.sides)
+    dealt = fresh_matches(rules, 1, 0, 1500)
+    seated = plan[:, orders(dealt, agents, rules.sides)]
+    assert np.array_equal(seated[:, :30], plan[:, orders(dealt[:30], agents, rules.sides)])  # each deal by itself
+    for apart in range(1, rules.sides):
+        beside = np.zeros((agents, agents))
+        np.add.at(beside, (seated, np.roll(seated, -apart, axis=2)), 1)
+        others = beside[~np.eye(agents, dtype=bool)]
+        assert others.min() > 0.9 * others.mean()
+        assert others.max() < 1.1 * others.mean()
+
+
+@pytest.mark.parametrize("place", [1, 2])
+def test_copies_of_an_agent_are_worth_the_same_wherever_they_are_named(place):
+    """A third, much weaker agent is worth points to whoever sits where it helps: neither copy may have more of it."""
+    policies = [HeuristicPolicy(), HeuristicPolicy()]
+    policies.insert(place, RandomPolicy())
+    players = [Player(str(i), policy, i) for i, policy in enumerate(policies)]
+    result = play_duplicate(players, pitchenv.load_rules("auction-4"), 3000, seed=1)
+    copies = [i for i in range(3) if i != place]
+    assert abs(result.margins[copies[0], copies[1]]) < 1.3 * result.half_widths[copies[0], copies[1]]
+    assert result.half_widths[copies[0], copies[1]] < 0.025
 
 
 def test_the_deals_do_not_depend_on_how_many_are_in_memory(monkeypatch):

@@ -115,6 +115,29 @@ def test_killed_before_it_has_begun_it_can_be_begun(tmp_path: Path, monkeypatch:
     assert train(begin(tmp_path / "run"), Stop())
 
 
+def test_a_full_disk_costs_no_more_than_what_came_after_the_last_checkpoint(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"iterations": 3, "checkpoint_every": 1}
+    whole = begin(tmp_path / "whole", **options)
+    assert train(whole, Stop())
+    folder = begin(tmp_path / "run", **options).folder
+    save = Run.save
+
+    def full(run: Run) -> Path:
+        if run.iteration == 2:
+            raise OSError(28, "No space left on device")
+        return save(run)
+
+    monkeypatch.setattr(Run, "save", full)
+    refuse(capsys, ["train", "--resume", str(folder)], "cannot be written: No space left on device", f"go on with --resume {folder}")
+    monkeypatch.setattr(Run, "save", save)
+    resumed = Run.resume(folder)
+    assert resumed.iteration == 1
+    assert train(resumed, Stop())
+    assert weights(folder) == weights(tmp_path / "whole")
+
+
 def test_resume_of_what_is_no_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     refuse(capsys, ["train", "--resume", str(tmp_path)], str(tmp_path), "not the folder of a run")
     refuse(capsys, ["train", "--resume", str(tmp_path / "none")], "none", "not the folder of a run")
