@@ -145,9 +145,13 @@ def weaknesses(card: dict[str, Any]) -> list[str]:
         trained = f"{exploited['exploiters']} exploiters of `{exploited['agent']}`, {exploited['cpu_minutes']:.1f} CPU-minutes each"
         gain = f"{exploited['gain']:+.3f} ± {exploited['half_width']:.3f} points a deal on {exploited['deals']:,} deals"
         found.append(f"Of {trained}, the best gains {gain} (`best-response`).")
+    config = card["training"]["config"]
+    if config["opponent"]:
+        share = f"{config['opponent_share']:.0%} of its deals were against `{config['opponent']}`"
+        found.append(f"{share}: its figure over that player says less than others of how it does against those whom it has not met.")
     if not card["networks"]["any_rules"]:
         found.append("It plays these rules only, and refuses others.")
-    if card["training"]["config"]["start_scores"] == "zero":
+    if config["start_scores"] == "zero":
         found.append("It does not know the score of a match: it learned from deals that all started from 0.")
     if not card["exploited"]:
         found.append("How far it can be exploited is not measured; always doing the likeliest, it can be predicted.")

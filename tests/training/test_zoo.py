@@ -239,6 +239,8 @@ def test_the_card_names_weaknesses(place: Path, run: str) -> None:
     assert "leaves points on the table" in said(**searching, margin=0.5, half_width=0.1)
     assert "table" not in said(**searching, margin=0.05, half_width=0.1)
     assert "How far it can be exploited is not measured" in said()
+    met = {"config": {**card["training"]["config"], "opponent": "heuristic", "opponent_share": 0.5}}
+    assert "50% of its deals were against `heuristic`" in "\n".join(weaknesses({**card, "training": {**card["training"], **met}}))
     exploiters = [{"cpu_seconds": 600}, {"cpu_seconds": 1200}]
     best = {"gain": 0.25, "half_width": 0.03}
     report = {"agent": "runs/x", "rules": card["networks"]["rules"], "deals": 5000, "best": best, "exploiters": exploiters}
