@@ -40,7 +40,7 @@ def _zoo(name: str, greedy: bool = True) -> Policy:
 def _sampled(option: str) -> Policy:
     if option.startswith("zoo:"):
         return _zoo(option.removeprefix("zoo:"), greedy=False)
-    if not option or not Path(option).is_dir():
+    if not option or not os.path.isdir(option):
         raise AgentError(f"agent 'sampled': {option!r} is no run; allowed: sampled:RUN, RUN the folder of a run or zoo:NAME")
     from agents.learned import load_run
 
@@ -89,12 +89,12 @@ def load(spec: str | os.PathLike[str]) -> Policy:
     name, colon, rest = spec.partition(":")
     if name in PLAYERS:
         return PLAYERS[name](rest)
-    if spec and Path(spec).is_dir():
+    if spec and os.path.isdir(spec):
         from agents.learned import load_run
 
         return load_run(Path(spec))
-    if (spec and Path(spec).exists()) or "/" in spec or "\\" in spec:
-        what = "is a file" if Path(spec).exists() else "does not exist"
+    if (spec and os.path.exists(spec)) or "/" in spec or "\\" in spec:
+        what = "is a file" if os.path.exists(spec) else "does not exist"
         raise AgentError(f"agent {spec!r}: {what}; allowed: the folder of a run")
     if name and colon:
         return _user_class(spec, name, rest)

@@ -20,7 +20,7 @@ from agents.networks import Actor
 from pitchenv import Rules
 from pitchenv.actions import ACTIONS
 from pitchenv.cards import SUITS
-from pitchenv.checks import InputError
+from pitchenv.checks import InputError, read_json
 from pitchenv.engine.state import TRUMP
 from pitchenv.observation import LAYOUT_VERSION, layout, observe
 from pitchenv.policies import Policy
@@ -207,12 +207,12 @@ def load_run(path: Path, *, greedy: bool = True) -> TwoPartPolicy:
 
     folder = newest_checkpoint(path)
     try:
-        parts = json.loads((folder / AGENT_FILE).read_text())
+        parts = read_json(folder / AGENT_FILE)
         sources = {part: parts[part] for part in PARTS}
         # What an agent plays with lies beside its description, or has a name: never another run, which may change.
         if not all(source == "network" or ":" in source or source in PLAYERS for source in sources.values()):
             raise ValueError
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError):
         raise CheckpointError(f"checkpoint {str(folder)!r}: {AGENT_FILE} is missing or damaged") from None
     players: dict[str, Policy] = {}
     for part, source in sources.items():

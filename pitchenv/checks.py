@@ -1,6 +1,7 @@
 """Bad input in one clear line: what is wrong, the value, what is allowed, and the nearest thing that was probably meant."""
 
 import difflib
+import json
 import operator
 import reprlib
 import tomllib
@@ -161,3 +162,13 @@ def read_toml(what: str, path: Path, error: type[ValueError]) -> dict[str, Any]:
         raise error(f"{what} {str(path)!r}: cannot be read: {fault.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
         raise error(f"{what} {str(path)!r}: not TOML: {fault}") from None
+    except RecursionError:
+        raise error(f"{what} {str(path)!r}: nested too deeply") from None
+
+
+def read_json(path: Path) -> Any:
+    """What a JSON file holds. Raises OSError when it can't be read, ValueError when it is not JSON."""
+    try:
+        return json.loads(path.read_bytes())
+    except RecursionError:
+        raise ValueError("nested too deeply") from None

@@ -187,7 +187,7 @@ class PitchVectorEnv(VectorEnv[Any, Any, Any]):
         `seed`: a number s stands for s, s + 1, …; or one each.
         """
         seeds: list[int | None]
-        if isinstance(seed, list | tuple | np.ndarray):
+        if isinstance(seed, list | tuple) or (isinstance(seed, np.ndarray) and seed.ndim):
             seeds = [_seed(s, f"seed[{i}]") for i, s in enumerate(seed)]
         else:
             first = _seed(seed)

@@ -122,6 +122,8 @@ def test_each_call_loads_another_player() -> None:
         ("heuristik:untuned", ["heuristik", "does not import", "did you mean 'heuristic'?"]),
         ("heuristic:untund", ["untund", "did you mean 'untuned'?"]),
         ("random:3", ["option of agent 'random'", "'3'", "none"]),
+        ("x" * 256, ["agent 'xxx", "unknown"]),
+        ("sampled:" + "x" * 300, ["is no run"]),
         ("runs/never-run", ["agent 'runs/never-run'", "does not exist", "run"]),
         ("no_such_module:Player", ["no_such_module", "does not import", "ModuleNotFoundError"]),
         ("broken_players:Player", ["broken_players", "nothing_like_it"]),

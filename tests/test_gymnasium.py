@@ -408,6 +408,7 @@ def test_a_seed_is_a_whole_number(seed):
         with pytest.raises(InputError, match=re.escape(f"{name} = {seed!r}: allowed: a whole number from 0")):
             reset(seed=seed)
     assert (env.reset(seed=np.int64(3))[0] == vector.reset(seed=[np.int32(3)])[0][0]).all()
+    assert (env.reset(seed=np.array(3))[0] == vector.reset(seed=np.array(3))[0][0]).all()
 
 
 class Failing(LowestLegal):

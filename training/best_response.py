@@ -2,14 +2,15 @@
 
 The agent is frozen, and exploiters learn against it: from its own weights where it is a run of this kit, and from scratch. An exploiter
 holds one side and the agent all others; its gain is the margin of its side, over all rotations of fresh deals. Two copies of the agent gain
-nothing over each other, so this is what one side has by deviating. A perfect best response gains at least as much: the figure is a lower
-bound on the agent's exploitability (of one side, as in NashConv), not an estimate of it. See Timbers et al., "Approximate exploitability:
-learning a best response", 2022.
+nothing over each other, so this is what one side has by deviating. Exploiters have no exact critic: that knows how the agent should go on,
+not how it does. A perfect best response gains at least as much: the figure is a lower bound on the agent's exploitability (of one side, as
+in NashConv), not an estimate of it. See Timbers et al., "Approximate exploitability: learning a best response", 2022.
 """
 
 import contextlib
 import dataclasses
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ import tyro
 
 import agents
 from pitchenv import Rules
-from pitchenv.checks import InputError, shown
+from pitchenv.checks import InputError, read_json, shown
 from pitchenv.policies import Policy
 from pitchenv.records import rules_text
 from training.checkpoint import CONFIG_FILE, STATE_FILE, load_checkpoint
@@ -104,7 +105,7 @@ def main(argv: Sequence[str]) -> None:
 def begun_with(out: Path) -> str | None:
     """The agent that a folder's best-response was begun with; None where none was."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        return str(json.loads((out / PLAN_FILE).read_text())["agent"])
+        return str(read_json(out / PLAN_FILE)["agent"])
     return None
 
 
@@ -145,9 +146,9 @@ def _begin_or_go_on(arguments: Arguments, rules: Rules) -> TrainConfig:
     }  # fmt: skip
     if arguments.config:
         ours["config"] = load_config(arguments.config).to_dict()
-    if path.exists():
+    if os.path.exists(path):  # False too for what no file can be called
         try:
-            theirs = json.loads(path.read_text())
+            theirs = read_json(path)
             different = [name for name in ours if theirs[name] != ours[name]]
             base: TrainConfig = from_dict(theirs["config"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -206,6 +207,7 @@ def plan(arguments: Arguments, base: TrainConfig) -> list[Exploiter]:
         equity="",
         exploiters=0,
         start_from="",
+        ppo=dataclasses.replace(base.ppo, exact_cards=0),  # see the module
     )
     kinds = {"scratch": common}
     own = _own_networks(arguments.out)

@@ -10,6 +10,7 @@ from typing import Any, Final
 import torch
 
 from agents.learned import AGENT_FILE, CheckpointError, newest_checkpoint
+from pitchenv.checks import read_json
 from training.config import ConfigError, TrainConfig, from_dict
 from training.files import write_file
 
@@ -57,10 +58,10 @@ def _sync(folder: Path) -> None:
 
 def load_checkpoint(run: Path) -> tuple[TrainConfig, dict[str, Any]]:
     """The configuration of a run and the state of its newest checkpoint. Raises CheckpointError."""
-    if not run.is_dir() or not (run / CONFIG_FILE).is_file():
+    if not os.path.isfile(run / CONFIG_FILE):
         raise CheckpointError(f"resume {str(run)!r}: not the folder of a run; allowed: a folder made by `python -m training train`")
     try:
-        fields = json.loads((run / CONFIG_FILE).read_text())
+        fields = read_json(run / CONFIG_FILE)
         if not isinstance(fields, dict):
             raise ConfigError("not a table of fields")
         config = from_dict(fields)

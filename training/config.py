@@ -52,7 +52,8 @@ class PPOConfig:
     teaching_end: Annotated[float, Field(ge=0, le=1e6)] = 0.0
     """And at the end; linear between."""
     exact_cards: Annotated[int, Field(ge=0, le=30)] = 0
-    """With at most so many cards in all hands the exact solution with open hands is the critic, for every card at once (two sides)."""
+    """With at most so many cards in all hands the exact solution with open hands is the critic, for every card at once (two sides):
+    against an opponent too, as if it played them without a fault."""
     gae_lambda: Fraction = 0.95
     """Generalised advantage estimation; deals are short, so returns are not discounted."""
     max_grad_norm: Annotated[float, Field(gt=0, le=1e6)] = 0.5

@@ -17,6 +17,7 @@ first to act enters f (`side_weights`) sum to 0 over the sides. The network must
 on them; a run's is.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,12 +62,14 @@ class ValueNetwork:
     @classmethod
     def of_run(cls, run: Path, rules: Rules) -> Self:
         """Those of its newest checkpoint. Raises InputError for what is no run, was trained on other rules, or has not what is needed."""
-        if not (run / CONFIG_FILE).is_file():
+        if not os.path.isfile(run / CONFIG_FILE):
             raise InputError(f"control = {str(run)!r}: not the folder of a run; allowed: a folder made by `python -m training train`")
         config, state = load_checkpoint(run)
         for name, value, allowed in (("parts", config.parts, "both"), ("reward", config.reward, "margin")):
             if value != allowed:
                 raise InputError(f"control = {str(run)!r}: {name} = {value!r}; allowed: a run with {name} = {allowed!r}")
+        if config.games:
+            raise InputError(f"control = {str(run)!r}: was trained with several games; allowed: a run of one game")
         if config.load_rules() != rules:
             raise InputError(f"control = {str(run)!r}: its critics were trained for other rules; allowed: a run of the rules of the match")
         if state.get("layout") != LAYOUT_VERSION:

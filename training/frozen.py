@@ -9,7 +9,7 @@ from typing import Final
 
 import agents
 from agents.learned import CheckpointError, NetworkPolicy, TwoPartPolicy, network_bytes, newest_checkpoint
-from pitchenv.checks import InputError
+from pitchenv.checks import InputError, read_json
 from pitchenv.policies import Policy
 from training.checkpoint import CONFIG_FILE, STATE_FILE, save_agent
 from training.files import write_file
@@ -54,7 +54,7 @@ def made_by_freeze(folder: Path) -> bool:
     """Whether a folder holds nothing but what `freeze` writes: a frozen agent, or one that is half there."""
     try:
         names = {path.name for path in folder.iterdir()} - {SPEC_FILE + ".tmp"}
-        pieces = json.loads((folder / SPEC_FILE).read_text()) if names else None
+        pieces = read_json(folder / SPEC_FILE) if names else None
     except (OSError, ValueError):
         return False
     ours = pieces is None or isinstance(pieces, list)
@@ -64,7 +64,7 @@ def made_by_freeze(folder: Path) -> bool:
 def frozen_spec(folder: Path) -> str:
     """The spec of the agent in a folder that `freeze` has made. Raises CheckpointError."""
     try:
-        pieces = json.loads((folder / SPEC_FILE).read_text())
+        pieces = read_json(folder / SPEC_FILE)
         return "".join(piece if isinstance(piece, str) else str(folder / str(int(piece))) for piece in pieces)
     except (OSError, ValueError, TypeError):
         raise CheckpointError(f"{str(folder / SPEC_FILE)!r}: missing or damaged") from None
@@ -77,7 +77,7 @@ def load_frozen(folder: Path) -> Policy:
 
 def _is_run(piece: str) -> bool:
     """Whether a piece of a spec is the folder of a run or of a checkpoint; the names of players and numbers are not."""
-    if not piece or piece in agents.PLAYERS or piece.isdigit() or not Path(piece).is_dir():
+    if not piece or piece in agents.PLAYERS or piece.isdigit() or not os.path.isdir(piece):
         return False
     try:
         newest_checkpoint(Path(piece))

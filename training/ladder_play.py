@@ -1,6 +1,7 @@
 """A part of a ladder as a task for a worker: one table of agents, some deals, and an agent that breaks the rules is named."""
 
 import importlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -101,7 +102,7 @@ def runs_of(spec: str) -> list[Path]:
     """The folders of the runs in a spec that `agents.load` takes, read as it reads them: first by the names of players, then as a path."""
     name, _, rest = spec.partition(":")
     if name not in agents.PLAYERS:
-        return [Path(spec)] if Path(spec).is_dir() else []
+        return [Path(spec)] if os.path.isdir(spec) else []
     if name == "sampled":
         return runs_of(rest)
     if name not in agents.SEARCHERS:

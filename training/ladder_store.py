@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pitchenv import Rules
-from pitchenv.checks import InputError, shown
+from pitchenv.checks import InputError, read_json, shown
 from training.files import LOCK_FILE, alone_in, write_file, writing
 from training.ladder_play import Part
 from training.result_file import versions
@@ -86,10 +86,11 @@ class Store:
     def retry(self) -> None:
         """Forget that agents dropped out, and all that they have played: they may have been mended."""
         out = {self.settings.specs.index(spec) for spec in self.voided}
-        for table in (self.folder / "parts").glob("*"):
-            if out.intersection(int(number) for number in table.name.split("-") if number.isdigit()):
-                shutil.rmtree(table)
-        (self.folder / VOIDED_FILE).unlink(missing_ok=True)
+        with writing(f"out = {str(self.folder)!r}"):
+            for table in (self.folder / "parts").glob("*/"):
+                if out.intersection(int(number) for number in table.name.split("-") if number.isdigit()):
+                    shutil.rmtree(table)
+            (self.folder / VOIDED_FILE).unlink(missing_ok=True)
         self.voided.clear()
 
     def void(self, spec: str, reason: str) -> None:
@@ -105,7 +106,7 @@ class Store:
         """The margins (pairs, deals) of a part; None if it has not been played, or is shorter, or its file is damaged."""
         path = self.path(part)
         try:
-            content = json.loads(path.read_bytes())
+            content = read_json(path)
             margins = np.array(content["margins"], np.float64)
             whole = content["sha256"] == _checksum(content) and (content["part"], content["size"]) == (part.part, part.size)
             whole = whole and content["agents"] == list(part.specs) and margins.shape == (len(part.pairs), content["deals"])
@@ -155,11 +156,12 @@ def _make(folder: Path) -> None:
 
 def _read_settings(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_bytes())
+        found = read_json(path)
         if found["format"] != FORMAT:
             raise ValueError(f"format {found['format']!r}; allowed: {FORMAT!r}")
-        for agent in found["agents"]:
-            _ = agent["agent"], agent["digest"]
+        specs = [agent["agent"] for agent in found["agents"] if "digest" in agent]
+        if not all(isinstance(spec, str) for spec in specs) or len(set(specs)) < len(found["agents"]):
+            raise ValueError("agents: allowed: each once, as text, with its digest")
         _ = found["deals"] + found["seed"], found["rules"].items(), found["versions"].items()
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as fault:
         raise InputError(f"out: {str(path)!r} is damaged: {' '.join(f'{type(fault).__name__}: {fault}'.split())[:160]}") from None
@@ -168,7 +170,7 @@ def _read_settings(path: Path) -> dict[str, Any]:
 
 def _read_voided(path: Path, specs: Sequence[str]) -> dict[str, str]:
     try:
-        voided = {str(spec): str(reason) for spec, reason in json.loads(path.read_bytes()).items()}
+        voided = {str(spec): str(reason) for spec, reason in read_json(path).items()}
         if others := voided.keys() - set(specs):
             raise ValueError(f"names {min(others)!r}, who is not in the ladder")
         return voided

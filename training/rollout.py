@@ -99,7 +99,7 @@ class Opponent:
     """A frozen player at some of the deals: it has every side of them but the one that learns."""
 
     player: Player
-    deals: slice  # of the batch
+    deals: NDArray[np.int64]  # of the batch
 
 
 class Collector:
@@ -146,7 +146,6 @@ class Collector:
             self._buffers.setdefault(part, Buffer(len(self._columns), batch.mask.shape[1], self._more(part))).clear()
         returns = np.zeros_like(batch.reward)
         actions = np.zeros(batch.size, np.int64)
-        everywhere = np.arange(batch.size)
         learning_side = np.full(batch.size, -1)  # all of them
         for opponent in opponents:
             learning_side[opponent.deals] = self._in_turn[opponent.deals]
@@ -155,7 +154,7 @@ class Collector:
             decisions += int(live.sum())
             frozen = live & (learning_side >= 0) & (batch.seat % self._sides != learning_side)
             for opponent in opponents:
-                rows = everywhere[opponent.deals][frozen[opponent.deals]]
+                rows = opponent.deals[frozen[opponent.deals]]
                 if rows.size:
                     actions[rows] = self._ask("opponent", opponent.player, rows)
             bidding = batch.matches["public"]["phase"] <= TRUMP

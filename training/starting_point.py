@@ -1,5 +1,6 @@
 """What a run's networks may start from: those of another run of the same game and the same kind."""
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ def start_from(config: TrainConfig, games: Mapping[str, Rules], legend: Layout, 
     """
     run = Path(config.start_from)
     what = f"start_from = {config.start_from!r}"
-    if not (run / CONFIG_FILE).is_file():
+    if not os.path.isfile(run / CONFIG_FILE):
         raise ConfigError(f"{what}: not the folder of a run; allowed: a folder made by `python -m training train`")
     try:
         theirs, state = load_checkpoint(run)

@@ -19,7 +19,7 @@ from agents.learned import PARTS, NetworkPolicy, TwoPartPolicy
 from agents.networks import Actor
 from pitchenv import Rules
 from pitchenv.actions import ACTIONS
-from pitchenv.checks import InputError
+from pitchenv.checks import InputError, read_json
 from pitchenv.observation import Layout, layout
 from pitchenv.policies import Policy
 from training.columns import among_more_slots, in_columns
@@ -55,7 +55,7 @@ def freeze_teachers(specs: Sequence[str], folder: Path) -> None:
 def pinned_teachers(folder: Path) -> list[str]:
     """The specs of those that `freeze_teachers` has copied, zoo agents with their checksums; none where it has not."""
     try:
-        return [str(spec) for spec in json.loads((folder / PINNED_FILE).read_text())]
+        return [str(spec) for spec in read_json(folder / PINNED_FILE)]
     except (OSError, ValueError, TypeError):
         return []
 

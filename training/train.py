@@ -153,12 +153,17 @@ def collector_of(run: Run, clock: Clock) -> Collector:
 
 
 def opponents_of(run: Run) -> list[Opponent]:
-    """Who has the other sides of which deals in this iteration: first the opponent's share, then that of an earlier state."""
+    """Who has the other sides of which deals in this iteration: those of the opponent and of an earlier state, at least one of each that
+    has a share; other deals in every iteration, so that of several games each meets them."""
     config, deals = run.config, run.ranks.share(run.config.deals_per_iteration)
-    fixed = 0 if run.opponent is None else round(deals * config.opponent_share)
-    found = [] if run.opponent is None else [Opponent(Player(config.opponent, run.opponent, 1), slice(0, fixed))]
-    if past := run.past_opponent():
-        found.append(Opponent(past, slice(fixed, fixed + round(deals * config.past_share))))
+    order = np.random.default_rng(run.stream(4)).permutation(deals)
+    found, taken = [], 0
+    fixed = Player(config.opponent, run.opponent, 1) if run.opponent else None
+    for player, share in ((fixed, config.opponent_share), (run.past_opponent(), config.past_share)):
+        if player and share:
+            number = max(1, round(deals * share))
+            found.append(Opponent(player, np.sort(order[taken : taken + number])))
+            taken += number
     return found
 
 

@@ -13,7 +13,7 @@ import torch
 
 from agents import zoo
 from agents.learned import PARTS, NetworkPolicy, TwoPartPolicy, load_run, network_card
-from pitchenv.checks import InputError, shown
+from pitchenv.checks import InputError, read_json, shown
 from pitchenv.records import rules_text
 from training.checkpoint import finished, load_checkpoint
 from training.files import write_file, writing
@@ -51,7 +51,7 @@ def record_commit(run: Path) -> None:
 def commits_of(run: Path) -> list[str]:
     """The commits noted in a run, in order; none where it was not trained by `zoo`."""
     try:
-        commits = json.loads((run / COMMITS_FILE).read_text())
+        commits = read_json(run / COMMITS_FILE)
     except (OSError, ValueError):
         return []
     return [str(one) for one in commits] if isinstance(commits, list) else []
@@ -129,7 +129,7 @@ def read_draft(name: str, draft: Path) -> dict[str, Any]:
 def exploited_from(path: Path, networks: dict[str, Any]) -> dict[str, Any]:
     """What the card of such networks says of the result of `best-response --json`. Raises InputError, for one at other rules too."""
     try:
-        report = json.loads(path.read_text())
+        report = read_json(path)
         rules, seconds = report["rules"], [float(row["cpu_seconds"]) for row in report["exploiters"]]
         found = {
             "agent": str(report["agent"]), "deals": int(report["deals"]), "gain": float(report["best"]["gain"]),

@@ -25,7 +25,7 @@ from agents.search.inference import world_weights
 from agents.search.objective import MATCH_POINTS, side_values
 from agents.search.options import Option, read_options, real, split_subject, whole, yes_no
 from agents.search.paired import paired
-from agents.search.playout import branches, play_out
+from agents.search.playout import branches, legal_actions, play_out
 from agents.search.solver import Solver
 from agents.search.worlds import MOST_WORLDS, sample_worlds, view_seeds
 from pitchenv import Rules
@@ -113,7 +113,7 @@ class LookAhead:
         seeds = view_seeds(view, self._seed)
         self.policy.reset(self._rules, 1, int(seeds[0]))
         inputs = view if self.policy.reads == "view" else observe(view, self._rules.players)
-        own = int(self.policy.act(inputs, mask, seat)[0])
+        own = int(legal_actions(self.policy, inputs, mask, seat)[0])
         tried = self._candidates(inputs, mask, seat, own)
         late = self._solvable(view["public"])[0]
         compared = self._compare(tried, own, int(seat[0]), *self._draw(view, self.worlds * (SOLVED if late else 1), seeds))

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents import AgentError
 from agents.search.kernels import playout as kernels
 from pitchenv.actions import ACTIONS
 from pitchenv.engine.state import MATCH, VIEW
@@ -15,7 +16,7 @@ from pitchenv.policies import Policy
 def play_out(policy: Policy, matches: NDArray[Any]) -> None:
     """Play the deals of `matches`, MATCH (n,) on the same rules, to their ends, in place, a decision of each at a time.
 
-    Single legal actions are taken without asking. The policy must have been reset, and must act legally.
+    Single legal actions are taken without asking. The policy must have been reset. Raises AgentError if it acts illegally.
     """
     n = len(matches)
     rows, seats = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -23,8 +24,16 @@ def play_out(policy: Policy, matches: NDArray[Any]) -> None:
     slots = int(matches["public"]["rules"]["players"][0]) if n else 0
     while live := kernels.choices(matches, rows, views, mask, seats):
         inputs = views[:live] if policy.reads == "view" else observe(views[:live], slots)
-        actions = np.ascontiguousarray(policy.act(inputs, mask[:live], seats[:live]), np.int64)
-        kernels.take(matches, rows[:live], actions)
+        kernels.take(matches, rows[:live], legal_actions(policy, inputs, mask[:live], seats[:live]))
+
+
+def legal_actions(policy: Policy, inputs: NDArray[Any], mask: NDArray[np.bool_], seats: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """What a policy does (n,), see `Policy.act`; kernels take what they are given. Raises AgentError for anything illegal."""
+    actions = np.ascontiguousarray(policy.act(inputs, mask, seats), np.int64)
+    within = actions.shape == (len(mask),) and bool(((actions >= 0) & (actions < ACTIONS)).all())
+    if not within or not mask[np.arange(len(mask)), actions].all():
+        raise AgentError(f"agent {type(policy).__name__!r}: proposes illegal actions; allowed: a player that keeps to the mask")
+    return actions
 
 
 def branches(worlds: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[Any]:

@@ -16,7 +16,7 @@ import torch
 from safetensors.torch import save
 
 from agents.learned import PARTS, CheckpointError, NetworkPolicy, TwoPartPolicy, network_card, network_of, read_tensors
-from pitchenv.checks import near, shown
+from pitchenv.checks import near, read_json, shown
 
 FORMAT: Final = "pitchenv-zoo-1"  # of the weights
 CARD_FORMAT: Final = "pitchenv-zoo-card-1"  # of the JSON beside them
@@ -59,10 +59,10 @@ def card(name: str) -> dict[str, Any]:
 def read_card(path: Path) -> dict[str, Any]:
     """The same from its file. Raises ZooError."""
     try:
-        fields = json.loads(path.read_text())
+        fields = read_json(path)
         if not isinstance(fields, dict) or fields["format"] != CARD_FORMAT or not isinstance(fields["sha256"], str):
             raise ValueError
-    except (OSError, ValueError, KeyError, RecursionError):
+    except (OSError, ValueError, KeyError):
         raise ZooError(f"zoo file {str(path)!r}: missing, damaged or no card; allowed: format {CARD_FORMAT!r}") from None
     return fields
 

@@ -9,6 +9,7 @@ import pytest
 import agents
 from agents.search.lookahead import Comparison, LookAhead, from_options
 from agents.search.objective import MATCH_POINTS
+from agents.search.playout import play_out
 from agents.search.solver import Solver
 from pitchenv import Batch, Game, Rules, games, load_rules
 from pitchenv.actions import ACTIONS, action_name
@@ -264,3 +265,26 @@ def test_with_more_than_two_sides_exact_changes_nothing() -> None:
         found.append(player.values(batch.views(), batch.mask, batch.seat))
     assert (batch.matches["public"]["held"].sum(1) <= 12).any()
     np.testing.assert_array_equal(found[0], found[1])
+
+
+class BreaksTheRules(FirstLegal):
+    """Answers the same whatever is legal."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def act(self, inputs: np.ndarray, mask: np.ndarray, seat: np.ndarray) -> np.ndarray:
+        return np.full_like(seat, self.answer, np.int64) if isinstance(self.answer, int) else np.array(self.answer)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 70, 10**6, [[54]], []])
+def test_a_policy_that_acts_illegally_is_told_of(wrong: Any) -> None:
+    """In its own choice and where it plays worlds out."""
+    batch = Batch("auction-3", 1, seed=3)
+    policy = BreaksTheRules(wrong)
+    view = batch.views()
+    search = LookAhead(policy, worlds=2, inference=False)
+    search.reset(batch.rules[0], 1, 0)
+    for asked in (lambda: search.act(view, batch.mask, batch.seat), lambda: play_out(policy, batch.matches.copy())):
+        with pytest.raises(agents.AgentError, match="'BreaksTheRules': proposes illegal actions; allowed: a player that keeps to the mask"):
+            asked()

@@ -289,6 +289,14 @@ def test_an_agent_that_learned_one_part(tmp_path: Path, small_run: Path) -> None
     assert load_checkpoint(tmp_path / "out" / "scratch-1")[0].parts == "both"
 
 
+def test_exploiters_have_no_exact_critic(tmp_path: Path) -> None:
+    """It would have them learn against one who plays late cards without a fault, and there is none for three sides and more."""
+    config = toml(tmp_path / "exact.toml", ppo={"exact_cards": 8})
+    report = run(Arguments("random", tmp_path / "out", config=config, rules="auction-3", iterations=1, seeds=1, deals=10))
+    assert report is not None
+    assert load_checkpoint(tmp_path / "out" / "scratch-1")[0].ppo.exact_cards == 0
+
+
 def test_an_agent_built_on_a_run(tmp_path: Path, small_run: Path) -> None:
     config = toml(tmp_path / "8.toml", network={"hidden": [8], "critic_hidden": [8]})
     report = run(Arguments(f"sampled:{small_run}", tmp_path / "out", config=config, iterations=1, seeds=1, deals=10))
@@ -335,14 +343,17 @@ def test_bad_input_is_one_line(small: Path, small_run: Path, tmp_path: Path) -> 
     refuse("config", "cannot be read", config=tmp_path / "none.toml")
     refuse("json", "/nowhere/x.json", json=Path("/nowhere/x.json"))
     assert not (tmp_path / "out").exists()
+    refuse(f"agent '{'x' * 300}'", "unknown", agent="x" * 300)
+    refuse("cannot be written", out=tmp_path / ("x" * 300))
     refuse("out = '/proc/none'", "cannot be written", out=Path("/proc/none"))
     assert run(Arguments("random", tmp_path / "out", config=small, iterations=1, seeds=1, deals=10))
     refuse("agent = 'random'", "allowed: the same, or another folder", agent="heuristic")
     refuse("json", "the best_response.json of out", json=tmp_path / "out" / ".." / "out" / "best_response.json")
     refuse("iterations = 1", iterations=2)
     refuse("seed = 1", seed=2)
-    (tmp_path / "out" / "best_response.json").write_text("[3]")
-    refuse("best_response.json is damaged")
+    for damaged in ("[3]", "[" * 100_000):
+        (tmp_path / "out" / "best_response.json").write_text(damaged)
+        refuse("best_response.json is damaged")
     with pytest.raises(InputError, match="'--iteration': unknown; did you mean '--iterations'"):
         main(["random", "--out", "x", "--iteration", "3"])
 

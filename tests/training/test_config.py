@@ -67,6 +67,7 @@ def test_bad_fields_are_one_line(fields: dict, words: list[str]) -> None:
     ("text", "words"),
     [
         ("iterations = ", ["not TOML"]),
+        ("iterations = " + "[" * 5000, ["nested too deeply"]),
         ('game = "smeer"', ["'smeer'", "'smear'"]),
         ("[rules]\nwidow = 60", ["widow", "60"]),
         ("[rules]\nwidw = 2", ["'widw'", "'widow'"]),

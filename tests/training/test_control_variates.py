@@ -1,6 +1,7 @@
 """Control variates: whatever the value network, they change no expectation; with a good one the margin varies less."""
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -251,9 +252,14 @@ def test_wrong_probabilities_are_refused_and_the_agent_named(how):
 def test_what_is_no_value_network_is_refused(tmp_path, small_run):
     with pytest.raises(InputError, match="not the folder of a run"):
         ValueNetwork.of_run(tmp_path, PARTNERS)
+    with pytest.raises(InputError, match="not the folder of a run"):
+        ValueNetwork.of_run(Path("x" * 300), PARTNERS)
     with pytest.raises(InputError, match="trained for other rules"):
         ValueNetwork.of_run(small_run, pitchenv.load_rules("smear"))
-    for changes, says in (({"parts": "play"}, "parts = 'play'"), ({"reward": "score"}, "reward = 'score'")):
+    several = {"games": ["auction-4-partners", "smear"]}
+    for changes, says in (
+        ({"parts": "play"}, "parts = 'play'"), ({"reward": "score"}, "reward = 'score'"), (several, "trained with several games"),
+    ):  # fmt: skip
         folder = tmp_path / next(iter(changes))
         Run.begin(small_config(**changes), folder)
         with pytest.raises(InputError, match=says) as refusal:

@@ -316,6 +316,7 @@ def test_who_dropped_out_is_remembered_until_told_otherwise(tmp_path, monkeypatc
     run(options)
     assert files(folder) == first
     assert agent in json.loads((folder / "voided.json").read_text())
+    (folder / "parts" / "00-01.txt").write_text("no part")
     run(replace(options, retry=True))
     assert report(folder)["voided"] == {}
     assert agent in report(folder)["agents"]
@@ -391,20 +392,21 @@ def test_a_reason_that_cannot_be_had(tmp_path):
         (["random", "heuristic", "--out", "x" * 300], "cannot be written"),
         (["random", "heuristic", "--out", "strange"], "out = 'strange': holds 'notes.txt', no ladder.json; allowed: a new folder"),
         (["random", "heuristic", "--out", "damaged"], "ladder.json' is damaged"),
+        (["random", "heuristic", "--out", "deep"], "ladder.json' is damaged: ValueError: nested too deeply"),
     ],
 )
 def test_wrong_input_is_one_line(argv, says, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(training.__main__.COMMANDS, "ladder", "everybody against everybody")
-    for name, file in (("strange", "notes.txt"), ("damaged", "ladder.json")):
+    for name, file, text in (("strange", "notes.txt", "mine"), ("damaged", "ladder.json", "mine"), ("deep", "ladder.json", "[" * 100_000)):
         (tmp_path / name).mkdir()
-        (tmp_path / name / file).write_text("mine\n")
+        (tmp_path / name / file).write_text(text)
     assert training.__main__.main(["ladder", *argv]) == 2
     captured = capsys.readouterr()
     assert says in captured.err
     assert captured.err.count("\n") == 1
     assert not captured.out
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["damaged", "ladder.json", "notes.txt", "strange"]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["damaged", "deep", "ladder.json", "ladder.json", "notes.txt", "strange"]
 
 
 def test_other_settings_in_the_same_folder_are_refused(small, tmp_path):
@@ -423,6 +425,10 @@ def test_other_settings_in_the_same_folder_are_refused(small, tmp_path):
         assert "\n" not in str(refusal.value)
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     settings = json.loads((folder / "ladder.json").read_text())
+    for wrong in ("random", ["random"]):  # twice, and no text
+        (folder / "ladder.json").write_text(json.dumps({**settings, "agents": [*settings["agents"], {"agent": wrong, "digest": None}]}))
+        with pytest.raises(InputError, match="is damaged: ValueError: agents: allowed: each once, as text, with its digest"):
+            run(same)
     settings["versions"]["heuristic"] = 0
     (folder / "ladder.json").write_text(json.dumps(settings))
     with pytest.raises(InputError, match=r"versions: heuristic = .*; the ladder in .* has 0; allowed: the same"):

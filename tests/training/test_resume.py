@@ -145,6 +145,9 @@ def test_resume_of_what_is_no_run(capsys: pytest.CaptureFixture[str], tmp_path: 
     refuse(capsys, ["train", "--resume", str(tmp_path)], "holds no checkpoint")
     (tmp_path / CONFIG_FILE).write_text("[]")
     refuse(capsys, ["train", "--resume", str(tmp_path)], "config.json is damaged")
+    (tmp_path / CONFIG_FILE).write_text("[" * 100_000)
+    refuse(capsys, ["train", "--resume", str(tmp_path)], "config.json is damaged", "nested too deeply")
+    refuse(capsys, ["train", "--resume", "x" * 300], "not the folder of a run")
     (tmp_path / CONFIG_FILE).write_text('{"iterations": ')
     refuse(capsys, ["train", "--resume", str(tmp_path)], "config.json is damaged")
 

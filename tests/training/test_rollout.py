@@ -91,7 +91,7 @@ class First:
 @pytest.mark.parametrize("game", ["auction-4-partners", "auction-3", "oklahoma-6"])
 def test_against_an_opponent_one_side_learns(game: str) -> None:
     deals = 30
-    _, batch, rollout = collect(deals, game, [Opponent(Player("first", First(), 1), slice(0, deals))])
+    _, batch, rollout = collect(deals, game, [Opponent(Player("first", First(), 1), np.arange(deals))])
     rules = batch.rules[0]
     sides = rules.sides
     learners = np.arange(deals) % sides  # every side equally often
@@ -120,7 +120,7 @@ def test_against_an_opponent_one_side_learns(game: str) -> None:
 
 
 def test_an_opponent_may_read_observations() -> None:
-    assert collect(6, opponents=[Opponent(Player("random", RandomPolicy(), 1), slice(0, 6))])[2].decisions > 6
+    assert collect(6, opponents=[Opponent(Player("random", RandomPolicy(), 1), np.arange(6))])[2].decisions > 6
 
 
 def decisions(deal: list[int], seat: list[int], wave: list[int]) -> Decisions:

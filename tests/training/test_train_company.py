@@ -183,6 +183,17 @@ def test_earlier_states_are_opponents(tmp_path: Path) -> None:
     assert past.name == "past 2"
     assert not past.policy.parts["play"].greedy  # type: ignore[attr-defined]
     (opponent,) = opponents_of(run)
-    assert opponent.deals == slice(0, 6)  # a quarter of 24
+    assert len(set(opponent.deals.tolist())) == 6  # a quarter of 24
     kept = agents.load(tmp_path / "run" / "past" / "00000002")
     assert duplicate(kept, agents.load("random"), run.rules, 4, 1).illegal == {"A": 0, "B": 0}
+
+
+def test_every_deal_may_be_an_opponents(tmp_path: Path) -> None:
+    """Which ones are changes with the iterations, so that of several games all meet it; and a share is never nothing."""
+    run = begin(tmp_path / "run", opponent="random", opponent_share=0.01)
+    met = set()
+    for run.iteration in range(200):
+        (opponent,) = opponents_of(run)
+        assert opponent.deals.shape == (1,)
+        met |= set(opponent.deals.tolist())
+    assert met == set(range(24))
